@@ -24,7 +24,6 @@ pub(crate) use manual::ManualArgs;
 pub(crate) use receive::ReceiveArgs;
 pub(crate) use schemes::SchemesArgs;
 pub(crate) use serve::ServeArgs;
-pub(crate) use tariff::tariff_of;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -36,6 +35,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 use strandcast::Memory;
 use strandcast::live::{LinkTariff, Retry};
 use strandcast::pairing::Name;
+use strandcast::perf::{MAX_MESSAGE, MIN_MESSAGE};
 use strandcast_lab::batch::{LAST_SEED, Until};
 use strandcast_net::interface::PathSpec;
 
@@ -46,7 +46,6 @@ use crate::help::TABLE_HELP;
 use crate::key::Target;
 use crate::media_url::{Listen, MediaUrl};
 use crate::memory::{Buffer, memory};
-use crate::perf::{MAX_MESSAGE, MIN_MESSAGE};
 
 /// End of the long help of commands with a table.
 static TABLE_AND_CODES: LazyLock<String> = LazyLock::new(|| format!("{TABLE_HELP}\n\n{EXIT_CODES}"));

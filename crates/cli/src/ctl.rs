@@ -1,14 +1,11 @@
 //! `strandcast ctl`: a client of the API.
 
-mod client;
-mod secure;
-
 use serde_json::Value;
 use strandcast::live::LinkTariff;
+use strandcast::live::api::{Client, ClientError, Response};
 use strandcast::text::{bits_per_s, count};
 use strandcast_keys::text::printable;
 
-use self::client::{Client, Response};
 use crate::args::{CtlArgs, CtlVerb, Switch};
 use crate::error::CliError;
 use crate::print;
@@ -35,6 +32,26 @@ pub(crate) fn run(args: &CtlArgs) -> Result<(), CliError> {
                     Ok(())
                 }
             }
+        }
+    }
+}
+
+/// Adds the option that helps to the line of an error.
+impl From<ClientError> for CliError {
+    fn from(error: ClientError) -> CliError {
+        match error {
+            ClientError::Token(line) => {
+                CliError::Peer(format!("{line}; give the file of the token: --token FILE"))
+            }
+            ClientError::NoAuthorities => CliError::Store(format!("{error}: name one with --ca FILE")),
+            ClientError::NotSecure(address) => {
+                CliError::Usage(format!("--ca is for https://HOST:PORT, but the address is {address}"))
+            }
+            ClientError::Certificate { .. } => {
+                CliError::Peer(format!("{error}: --ca FILE names its authority, or a copy of it"))
+            }
+            ClientError::Other(error) => error.into(),
+            other => CliError::Peer(other.to_string()),
         }
     }
 }
@@ -159,7 +176,7 @@ van-with-a-name  waiting    -            -              -
         assert_eq!(escaped("wwan0"), "wwan0");
         assert_eq!(escaped("fe80::1%eth0/\u{e9}"), "fe80%3A%3A1%25eth0%2F%C3%A9");
         let parts = ["class=2", "left=5GB", "for=2h", "price=4.5"];
-        let spec = crate::args::tariff_of("wwan0", parts.into_iter(), "");
+        let spec = LinkTariff::parse("wwan0", parts.into_iter(), "");
         assert_eq!(costs(&spec.expect("costs")), "class=2&left=5000000000&for=7200s&price=4.5");
     }
 

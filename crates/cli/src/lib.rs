@@ -6,7 +6,6 @@
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 mod advice;
-mod api;
 mod args;
 mod capture;
 mod check;
@@ -26,9 +25,7 @@ mod manual;
 mod media_output;
 mod media_url;
 mod memory;
-mod offer;
 mod one;
-mod pem;
 mod perf;
 mod places;
 mod print;
@@ -114,7 +111,7 @@ fn dispatch(command: args::Command, catalog: SharedCatalog) -> Result<(), CliErr
         args::Command::Manual(args) => manual::run(&args),
         args::Command::Schema(args) => print::json(&match args.of {
             args::SchemaOf::Scenario => format!("{:#}\n", strandcast_lab::scenario::schema()),
-            args::SchemaOf::Stats => format!("{:#}\n", show::schema()),
+            args::SchemaOf::Stats => format!("{:#}\n", strandcast::live::lines::schema()),
         }),
     }
 }

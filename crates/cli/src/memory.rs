@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use strandcast::Memory;
+use strandcast::text::size;
 
 /// Minimum and maximum of `--buffer`. The minimum holds a few packets of any size, and the maximum is well within the
 /// range of a_rwnd.
@@ -40,24 +41,6 @@ impl FromStr for Buffer {
             bytes => Ok(Buffer(bytes)),
         }
     }
-}
-
-/// Parses a number of bytes with a unit.
-pub(crate) fn size(text: &str) -> Result<usize, String> {
-    let unit = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(unit);
-    let factor = match unit {
-        "" | "B" => 1.0,
-        "kB" => 1e3,
-        "MB" => 1e6,
-        "GB" => 1e9,
-        "KiB" => 1024.0,
-        "MiB" => f64::from(1 << 20),
-        "GiB" => f64::from(1 << 30),
-        _ => return Err(format!("{text:?} is not a size, as in 256MiB or 1GB")),
-    };
-    let bytes = number.trim().parse().ok().map(|n: f64| n * factor).filter(|b| (0.0..1e15).contains(b));
-    bytes.map(|b| b as usize).ok_or_else(|| format!("{text:?} is not a size, as in 256MiB or 1GB"))
 }
 
 #[cfg(test)]

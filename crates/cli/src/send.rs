@@ -3,13 +3,13 @@
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
+use strandcast::live::api::Asked;
 use strandcast::live::input::{AnyInput, File, Pipe, Srt, Stdin, Udp};
 use strandcast::live::{Event, Role, Sender, SenderConfig};
 use strandcast::{Error, Scheme};
 use strandcast_keys::catalog::{Catalog, Extra, SharedCatalog};
 
 use crate::advice::AdviceOutput;
-use crate::api::Asked;
 use crate::args::SendArgs;
 use crate::capture::Capture;
 use crate::error::CliError;
@@ -77,13 +77,12 @@ pub(crate) async fn run(args: SendArgs, catalog: &SharedCatalog) -> Result<(), C
                 shown.monitor.look();
                 one.look_at_sender(&shown.monitor, &sender, latency);
             }
-            Asked { change, told } = one.asked() => {
+            Asked { change, answer } = one.asked() => {
                 let costs = ignores.as_deref().map_or(Ok(()), Err);
                 let outcome = change_sender(change, &sender, costs, &mut shown.monitor);
                 // The API shows the change before the client receives the response.
                 one.look_at_sender(&shown.monitor, &sender, latency);
-                // The client may have left.
-                let _ = told.send(outcome);
+                answer.send(outcome);
             }
             event = sender.event() => match event {
                 Some(event) => shown.event(event),

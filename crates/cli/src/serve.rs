@@ -1,22 +1,19 @@
 //! `strandcast serve`.
 
-mod requests;
-
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Value, json};
 use strandcast::live::Event as Live;
-use strandcast::live::serve::{Config, Event, Place, Server, StreamNow};
-use strandcast::pairing::Senders;
+use strandcast::live::api::{Access, Api, Asked, Change, Outcome, Shown};
+use strandcast::live::serve::{Config, Event, Place, Server};
+use strandcast::pairing::{Senders, Store};
 use strandcast_keys::catalog::SharedCatalog;
 
-use crate::api::{Access, Outcome, Shown, View};
 use crate::args::{LIVE_SCHEME, SealArgs, ServeArgs};
 use crate::error::CliError;
 use crate::key::{Invitation, gate, gate_line, invitation, spare_store, store};
-use crate::offer::Offer;
 use crate::service::Service;
-use crate::show::{Many, object};
+use crate::show::Many;
 use crate::signals::{stopped, watch_and_reopen};
 use crate::{print, transport};
 
@@ -26,9 +23,9 @@ struct Serving {
     server: Server,
     many: Many,
     invitation: Option<Invitation>,
-    offer: Option<Offer>,
-    /// File of the server's identity. `None` means the identity of the user.
-    key: Option<PathBuf>,
+    api: Option<Api>,
+    /// Store of the server's identity and of its senders.
+    store: Store,
 }
 
 /// Receives many streams.
@@ -45,16 +42,19 @@ pub(crate) async fn run(args: ServeArgs, catalog: &SharedCatalog) -> Result<(), 
     let (mut stop, mut hang_up) = watch_and_reopen()?;
     let mut many = args.stats.many()?;
     let instance = args.config.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let offer = config.api.as_ref().zip(access);
-    let offer = offer.map(|(api, access)| Offer::start(api, access, instance)).transpose()?;
-    offer.iter().for_each(|offer| many.watch(offer.watcher()));
+    let api = config.api.as_ref().zip(access);
+    let api = api.map(|(api, access)| Api::start(api, access, &instance)).transpose()?;
+    if let Some(api) = &api {
+        let events = api.events();
+        many.watch(move |line| events.send(line));
+    }
     let seal = seal(&config);
     let mut gate = gate(&seal)?.ok_or_else(|| CliError::Store("there is no identity".into()))?;
     let invitation = Some(invitation(&mut gate, &seal));
     let names: Vec<String> = config.streams.keys().cloned().collect();
-    let key = config.key.clone();
+    let store = store(config.key.as_deref())?;
     let server = Server::start(config, scheme, gate)?;
-    let mut serving = Serving { args, server, many, invitation, offer, key };
+    let mut serving = Serving { args, server, many, invitation, api, store };
     serving.many.only(names.iter().map(String::as_str));
     let (mut service, mut asked) = (Service::find(), false);
     service.ready();
@@ -62,7 +62,7 @@ pub(crate) async fn run(args: ServeArgs, catalog: &SharedCatalog) -> Result<(), 
         tokio::select! {
             // The outcome was printed already.
             () = hang_up.asked() => drop(serving.reload().await),
-            asked = Offer::asked(serving.offer.as_mut()) => serving.carry_out(asked).await,
+            asked = request(serving.api.as_mut()) => serving.carry_out(asked).await,
             () = serving.many.tick() => serving.look().await,
             event = serving.server.event() => match event {
                 Some(event) => serving.event(&event),
@@ -71,7 +71,7 @@ pub(crate) async fn run(args: ServeArgs, catalog: &SharedCatalog) -> Result<(), 
             () = stopped(&mut stop), if !asked => {
                 asked = true;
                 service.stopping();
-                serving.offer.iter().for_each(Offer::stopping);
+                serving.api.iter().for_each(Api::stopping);
                 serving.server.stop();
             }
             () = service.live() => {}
@@ -127,11 +127,27 @@ impl Serving {
     /// Writes statistics, and shows the streams in the API.
     async fn look(&mut self) {
         self.many.look();
-        if let Some(offer) = &mut self.offer {
-            let lines = self.many.lines();
-            let streams = self.server.streams().await.into_iter().map(|stream| shown(stream, &lines));
-            offer.show(streams.collect(), lines.clone());
+        if let Some(api) = &mut self.api {
+            let (lines, streams) = (self.many.lines(), self.server.streams().await);
+            let of = |name: &str| lines.iter().find(|line| line["name"] == name).unwrap_or(&Value::Null);
+            let shown = streams.into_iter().map(|stream| {
+                let line = of(stream.config.name.as_str());
+                Shown::served(stream, line)
+            });
+            api.show(shown.collect());
         }
+    }
+
+    /// Carries out a change that a request asks for, shows its effect, and reports the outcome.
+    async fn carry_out(&mut self, asked: Asked) {
+        let Asked { change, answer } = asked;
+        let outcome = match change.at_server(&self.server, &self.store).await {
+            Ok(outcome) => outcome,
+            Err(Change::Reload) => self.reload().await,
+            Err(_) => Err("links are switched at their sender: strandcast send --api or --page".to_owned()),
+        };
+        self.look().await;
+        answer.send(outcome);
     }
 
     /// Reads the configuration again. If it has an error, nothing changes. Returns what has changed, or the reason why
@@ -139,18 +155,14 @@ impl Serving {
     async fn reload(&mut self) -> Outcome {
         self.many.reopen();
         let path = self.args.config.clone();
-        let reloaded = match requests::aside(move || read(&path)).await {
+        let reloaded = match aside(move || read(&path)).await {
             Ok((config, access)) => {
                 let names: Vec<String> = config.streams.keys().cloned().collect();
                 let changes = self.server.reload(config).await.map_err(CliError::from);
                 changes.map(|changes| {
                     // The new tokens and certificate are for the same addresses, because a server refuses to change the
                     // addresses.
-                    self.offer
-                        .as_ref()
-                        .zip(access)
-                        .into_iter()
-                        .for_each(|(offer, access)| offer.install(access));
+                    self.api.as_ref().zip(access).into_iter().for_each(|(api, access)| api.install(access));
                     (changes, names)
                 })
             }
@@ -163,12 +175,12 @@ impl Serving {
                     "added": changes.added, "changed": changes.changed, "opened": changes.opened,
                     "removed": changes.removed,
                 });
-                self.many.server("reloaded", None, &changes.to_string(), object(fields.clone()));
+                self.many.server("reloaded", None, &changes.to_string(), fields.clone());
                 Ok(fields)
             }
             Err(why) => {
                 let text = format!("not reloaded, and everything stays as it was: {why}");
-                self.many.server("not-reloaded", None, &text, object(json!({ "why": why.to_string() })));
+                self.many.server("not-reloaded", None, &text, json!({ "why": why.to_string() }));
                 Err(text)
             }
         }
@@ -177,21 +189,21 @@ impl Serving {
     /// Reports that a stream or an output was stopped or started.
     fn switched(&mut self, what: &str, name: &str, output: Option<&str>, event: &Event) {
         let fields = json!({ "output": output });
-        self.many.server(what, Some(name), &event.to_string(), object(fields));
+        self.many.server(what, Some(name), &event.to_string(), fields);
     }
 
     /// Prints the addresses of the API.
     fn announce(&mut self) {
-        let Some(offer) = &self.offer else { return };
-        let (places, text) = (offer.places(), format!("API on {}", offer.places().join(" and ")));
-        self.many.server("api", None, &text, object(json!({ "places": places })));
+        let Some(api) = &self.api else { return };
+        let (places, text) = (api.places(), format!("API on {}", api.places().join(" and ")));
+        self.many.server("api", None, &text, json!({ "places": places }));
     }
 
     fn event(&mut self, event: &Event) {
         match event {
             Event::Listening { addresses, streams } => {
                 let fields = json!({ "addresses": addresses, "streams": streams });
-                self.many.server("listening", None, &event.to_string(), object(fields));
+                self.many.server("listening", None, &event.to_string(), fields);
                 self.announce();
                 self.invitation.take().iter().for_each(Invitation::print);
             }
@@ -206,15 +218,15 @@ impl Serving {
             }
             Event::NotAllowed { peer, asks, may } => {
                 let fields = json!({ "peer": peer, "asks": asks, "may": may });
-                self.many.server("not-allowed", None, &event.to_string(), object(fields));
+                self.many.server("not-allowed", None, &event.to_string(), fields);
             }
             Event::Failed { name, why } => {
                 let fields = json!({ "why": why });
-                self.many.server("stream-failed", Some(name), &event.to_string(), object(fields));
+                self.many.server("stream-failed", Some(name), &event.to_string(), fields);
             }
             Event::NotStarted { peer, name } => {
                 let fields = json!({ "peer": peer });
-                self.many.server("not-started", Some(name), &event.to_string(), object(fields));
+                self.many.server("not-started", Some(name), &event.to_string(), fields);
             }
             Event::Stopped { name, output } => self.switched("stopped", name, output.as_deref(), event),
             Event::Started { name, output } => self.switched("started", name, output.as_deref(), event),
@@ -232,21 +244,19 @@ struct Named<'a> {
     summary: &'a strandcast::live::ReceiveSummary,
 }
 
-/// Returns a stream in the form in which the API shows it. The form has the keys of the stream's last line of
-/// statistics, and keys that only the API has.
-fn shown(stream: StreamNow, lines: &[Value]) -> Shown {
-    let config = &stream.config;
-    let name = config.name.as_str().to_owned();
-    let mut described =
-        lines.iter().find(|line| line["name"] == name).cloned().map(object).unwrap_or_default();
-    described.extend(object(json!({
-        "name": name,
-        "senders": config.senders,
-        "latency_ms": config.latency.map(|latency| latency.as_millis()),
-        "outputs": stream.outputs,
-    })));
-    if stream.stopped {
-        described.insert("state".to_owned(), json!("stopped"));
+/// Waits for the next change that a request asks for. Cancel safe.
+async fn request(api: Option<&mut Api>) -> Asked {
+    match api {
+        Some(api) => api.asked().await,
+        // Without an API no request ever comes.
+        None => std::future::pending().await,
     }
-    Shown { name, described: Value::Object(described), view: View::Served(Box::new(stream)) }
+}
+
+/// Work on files may wait for disks. It therefore runs on another thread, because this thread carries the media.
+async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) => std::panic::resume_unwind(error.into_panic()),
+    }
 }

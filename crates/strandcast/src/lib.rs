@@ -9,6 +9,8 @@
 //! | `coding` | erasure codes: coded streams are sent and decoded |
 //! | `live` | live streams that connect again, with events and figures: [`live::Sender`], [`live::Receiver`] |
 //! | `srt` | SRT as input and output of live streams: `live::input::Srt`, `live::output::Srt`, `srt://` of `AnyInput` and `AnyOutput` |
+//! | `api` | an HTTP API and a page for live streams, and a client of the API: `strandcast::live::api` |
+//! | `perf` | measurements of networks: a bulk transfer, measured on both sides: `strandcast::perf` |
 //! | `lab` | scenario files, simulations and their results: `strandcast::lab`, for which a [`Scheme`] is a catalog |
 //!
 //! The features `coding`, `live` and `schemes` are on by default. A [`Scheme`] decides which path carries which data.
@@ -99,6 +101,8 @@ pub mod live;
 mod memory;
 #[cfg(feature = "seal")]
 pub mod pairing;
+#[cfg(feature = "perf")]
+pub mod perf;
 #[cfg(feature = "net")]
 #[doc(hidden)]
 pub mod route;

@@ -1,8 +1,9 @@
 //! Prints the contents of the store without its secrets.
 
 use serde_json::{Value, json};
+use strandcast::live::api::senders_json;
 use strandcast::pairing::{
-    Receiver, Receivers, Sender, Senders, TokenEntry, WallClock, fingerprint, key_text, token_id_text,
+    Receiver, Receivers, Senders, TokenEntry, WallClock, fingerprint, key_text, token_id_text,
 };
 use strandcast::text::date;
 use strandcast_seal::PublicKey;
@@ -79,18 +80,6 @@ fn json(own: Option<&PublicKey>, receivers: &Receivers, senders: &Senders, now: 
         "senders": senders_json(senders),
         "pairings": open(senders, now).map(pairing).collect::<Vec<_>>(),
     })
-}
-
-/// Returns all senders, without the pairing strings that admitted them.
-pub(crate) fn senders_json(senders: &Senders) -> Value {
-    let sender = |sender: &Sender| {
-        let (name, since, revoked) = (&sender.name, sender.since, sender.revoked);
-        let state = json!({
-            "name": name, "since": since, "revoked": revoked, "revoked_since": sender.revoked_since,
-        });
-        with(key_json(&sender.key), state)
-    };
-    senders.senders().iter().map(sender).collect()
 }
 
 /// Returns a key in both of its text forms.

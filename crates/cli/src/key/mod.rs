@@ -14,7 +14,6 @@ mod terminal;
 pub(crate) use command::run;
 pub(crate) use destination::destination;
 pub(crate) use invite::{Invitation, gate, gate_line, invitation};
-pub(crate) use list::senders_json;
 pub(crate) use spare::spare_store;
 pub(crate) use store::store;
 pub use store::user_store;

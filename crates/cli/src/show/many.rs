@@ -4,27 +4,27 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use serde_json::{Map, Value};
-use strandcast::live::{self, Event, Role, StreamState};
+use serde_json::Value;
+use strandcast::live::lines::{Line, Lines};
+use strandcast::live::{self, Event, Role};
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
-use super::line::{EventLine, IdleLine, Line};
 use super::metrics::Metrics;
 use super::stats::Stats;
 use crate::error::CliError;
 use crate::print;
 use crate::sparing::{Sparing, counted};
 
-/// Interval between two lines of figures of a stream.
+/// Interval between two calls of [`Many::look`].
 const EVERY: Duration = Duration::from_secs(1);
-/// Share of [`EVERY`] after which the next figures are written.
-const ALMOST: f64 = 0.9;
 
 /// Shows the streams of a server.
 pub(crate) struct Many {
     stats: Stats,
     metrics: Metrics,
     begun: Instant,
+    /// Lines of the server itself.
+    own: Lines,
     ticks: Interval,
     streams: BTreeMap<String, One>,
     /// Limits the lines of the server itself.
@@ -38,21 +38,16 @@ type Watcher = Box<dyn Fn(&str)>;
 
 /// A stream. Each stream has a separate limit of lines.
 struct One {
-    /// Figures of the last line, if they belong to the present run of the stream.
-    last: Option<Arc<live::Stats>>,
-    /// Time at which the last line was written.
-    written: Instant,
-    /// Number of the stream.
-    number: Option<String>,
+    lines: Lines,
     /// The last line, which the metrics use.
     line: Value,
     sparing: Sparing,
 }
 
 impl One {
-    fn new() -> One {
-        let now = Instant::now();
-        One { last: None, written: now, number: None, line: Value::Null, sparing: Sparing::new(now) }
+    fn new(name: &str, begun: Instant) -> One {
+        let (lines, sparing) = (Lines::named(name, begun), Sparing::new(Instant::now()));
+        One { lines, line: Value::Null, sparing }
     }
 }
 
@@ -62,8 +57,9 @@ impl Many {
         let mut ticks = interval(EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let begun = Instant::now();
-        let (streams, sparing) = (BTreeMap::new(), Sparing::new(begun));
-        Many { stats, metrics, begun, ticks, streams, sparing, watcher: None }
+        let (streams, sparing, own) =
+            (BTreeMap::new(), Sparing::new(begun), Lines::new(Role::Receive, begun));
+        Many { stats, metrics, begun, own, ticks, streams, sparing, watcher: None }
     }
 
     /// Passes each event to `watcher` as a line of JSON. The last line of each stream is kept for [`Many::lines`], even
@@ -86,15 +82,14 @@ impl Many {
     pub(crate) fn only<'a>(&mut self, names: impl Iterator<Item = &'a str> + Clone) {
         self.streams.retain(|known, _| names.clone().any(|name| name == known));
         for name in names {
-            self.streams.entry(name.to_owned()).or_insert_with(One::new);
+            self.streams.entry(name.to_owned()).or_insert_with(|| One::new(name, self.begun));
         }
     }
 
     /// Shows an event of the stream `name`, with this text.
     pub(crate) fn event(&mut self, name: &str, event: &Event, text: &str) {
-        let uptime = self.begun.elapsed().as_secs_f64();
         // If the stream was removed from the configuration, its last events are still shown.
-        let mut gone = One::new();
+        let mut gone = One::new(name, self.begun);
         let one = self.streams.get_mut(name).unwrap_or(&mut gone);
         let left_out = match event {
             Event::Stats(stats) => return self.figures(name, stats),
@@ -112,10 +107,9 @@ impl Many {
                 None => return,
             },
         };
-        let line = EventLine::of(event, text, Role::Receive, one.number.as_deref(), left_out);
-        put(&mut self.stats, self.watcher.as_ref(), Line::now(uptime, &line).named(Some(name)));
+        put(&mut self.stats, self.watcher.as_ref(), || one.lines.event(event, text, left_out));
         if matches!(event, Event::Received(_)) {
-            (one.last, one.number) = (None, None);
+            one.lines.end();
         }
     }
 
@@ -123,18 +117,20 @@ impl Many {
     pub(crate) fn door(&mut self, event: &Event, text: &str) {
         let Some(left_out) = self.sparing.admits(Instant::now()) else { return };
         print::line(&counted(text, left_out));
-        let line = EventLine::of(event, text, Role::Receive, None, left_out);
-        let line = Line::now(self.begun.elapsed().as_secs_f64(), &line);
-        put(&mut self.stats, self.watcher.as_ref(), line);
+        put(&mut self.stats, self.watcher.as_ref(), || self.own.event(event, text, left_out));
     }
 
     /// Shows an event of a kind that only servers have.
-    pub(crate) fn server(&mut self, event: &str, name: Option<&str>, text: &str, fields: Map<String, Value>) {
+    pub(crate) fn server(&mut self, event: &str, name: Option<&str>, text: &str, fields: Value) {
         let Some(left_out) = self.sparing.admits(Instant::now()) else { return };
         print::line(&counted(text, left_out));
-        let line = EventLine::of_command(event, text, Role::Receive, fields, left_out);
-        let line = Line::now(self.begun.elapsed().as_secs_f64(), &line).named(name);
-        put(&mut self.stats, self.watcher.as_ref(), line);
+        put(&mut self.stats, self.watcher.as_ref(), || {
+            let line = self.own.own_event(event, text, fields, left_out);
+            match name {
+                Some(name) => line.named(name),
+                None => line,
+            }
+        });
     }
 
     /// Counts events that were dropped before they reached this function.
@@ -145,19 +141,7 @@ impl Many {
     fn figures(&mut self, name: &str, now: &Arc<live::Stats>) {
         let needs_lines = self.needs_lines();
         let Some(one) = self.streams.get_mut(name) else { return };
-        if one.number != now.stream {
-            one.number.clone_from(&now.stream);
-            one.last = None;
-        }
-        let since = |last: &Arc<live::Stats>| now.seconds - last.seconds;
-        if one.last.as_ref().is_some_and(|last| since(last) < ALMOST * EVERY.as_secs_f64()) {
-            return;
-        }
-        let figures = one.last.as_ref().map_or_else(|| (**now).clone(), |last| now.since(last));
-        one.last = Some(Arc::clone(now));
-        one.written = Instant::now();
-        if needs_lines {
-            let line = Line::now(self.begun.elapsed().as_secs_f64(), &figures).named(Some(name));
+        if let Some(line) = one.lines.figures(now).filter(|_| needs_lines) {
             self.stats.write(&line.text());
             one.line = line.value();
         }
@@ -173,19 +157,11 @@ impl Many {
         if !self.needs_lines() {
             return;
         }
-        let uptime = self.begun.elapsed().as_secs_f64();
-        for (name, one) in &mut self.streams {
-            let since = one.written.elapsed();
-            let waits = if one.last.is_some() { EVERY.mul_f64(1.5) } else { EVERY.mul_f64(ALMOST) };
-            if since < waits && !one.line.is_null() {
+        for one in self.streams.values_mut() {
+            if !one.lines.is_idle() && !one.line.is_null() {
                 continue;
             }
-            let state = if one.number.is_some() { StreamState::Outage } else { StreamState::Waiting };
-            // The next figures must not be compared with figures from before the gap.
-            (one.last, one.written) = (None, Instant::now());
-            let stream = one.number.as_deref();
-            let idle = IdleLine { interval_s: since.as_secs_f64(), role: Role::Receive, stream, state };
-            let line = Line::now(uptime, &idle).named(Some(name));
+            let line = one.lines.idle();
             self.stats.write(&line.text());
             one.line = line.value();
         }
@@ -208,11 +184,11 @@ impl Many {
 }
 
 /// Writes the line of an event to the statistics, and passes the line to the watcher.
-fn put(stats: &mut Stats, watcher: Option<&Watcher>, line: Line<'_, EventLine<'_>>) {
+fn put(stats: &mut Stats, watcher: Option<&Watcher>, line: impl FnOnce() -> Line) {
     if !stats.is_on() && watcher.is_none() {
         return;
     }
-    let text = line.text();
+    let text = line().text();
     stats.write(&text);
     watcher.into_iter().for_each(|watcher| watcher(&text));
 }

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use serde_json::{Map, Value};
+use serde_json::Value;
+use strandcast::live::lines::{Line, Lines};
 use strandcast::live::{self, Event, Role, StreamState};
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
-use super::line::{EventLine, IdleLine, Line};
 use super::metrics::Metrics;
 use super::screen::Screen;
 use super::stats::Stats;
@@ -16,26 +16,16 @@ use crate::error::CliError;
 use crate::print;
 use crate::sparing::{Sparing, counted};
 
-/// Time between two lines of figures.
+/// Interval between two calls of [`Monitor::look`].
 const EVERY: Duration = Duration::from_secs(1);
-/// Share of [`EVERY`] after which the next figures are written. The interval between two figures is a quarter of a
-/// second.
-const ALMOST: f64 = 0.9;
-/// If there are no figures for this time, a line reports that.
-const IDLE: Duration = Duration::from_millis(1500);
 
 /// Shows a running stream.
 pub(crate) struct Monitor {
     screen: Screen,
     stats: Stats,
     metrics: Metrics,
-    role: Role,
-    begun: Instant,
+    lines: Lines,
     ticks: Interval,
-    /// Figures of the last line, if they belong to the present stream.
-    last: Option<Arc<live::Stats>>,
-    /// Time of the last line, with or without figures.
-    written: Instant,
     /// Number of the stream.
     stream: Option<String>,
     recent: Recent,
@@ -61,11 +51,8 @@ impl Monitor {
             screen,
             stats,
             metrics,
-            role,
-            begun: now,
+            lines: Lines::new(role, now),
             ticks,
-            last: None,
-            written: now,
             stream: None,
             recent: Recent::default(),
             sparing: Sparing::new(now),
@@ -86,17 +73,17 @@ impl Monitor {
     }
 
     /// Shows an event of the command itself.
-    pub(crate) fn command(&mut self, event: &str, text: &str, fields: Map<String, Value>) {
+    pub(crate) fn command(&mut self, event: &str, text: &str, fields: Value) {
         if let Some(left_out) = self.sparing.admits(Instant::now()) {
             self.screen.line(&counted(text, left_out));
-            self.put(&EventLine::of_command(event, text, self.role, fields, left_out));
+            self.put(|lines| lines.own_event(event, text, fields, left_out));
         }
     }
 
     /// Writes the line of an event to the statistics, and passes the line to the watcher.
-    fn put(&mut self, line: &EventLine<'_>) {
+    fn put(&mut self, line: impl FnOnce(&Lines) -> Line) {
         if self.stats.is_on() || self.watcher.is_some() {
-            let text = Line::now(self.begun.elapsed().as_secs_f64(), line).text();
+            let text = line(&self.lines).text();
             self.stats.write(&text);
             self.watcher.iter().for_each(|(_, watcher)| watcher(&text));
         }
@@ -130,44 +117,38 @@ impl Monitor {
         self.clear();
         lines.iter().for_each(|line| self.screen.line(line));
         self.record(event, &lines.join("\n"), 0);
-        (self.last, self.stream, self.recent) = Default::default();
+        self.lines.end();
+        (self.stream, self.recent) = Default::default();
     }
 
     /// Writes the line of an event to the statistics.
     fn record(&mut self, event: &Event, text: &str, left_out: u64) {
-        let stream = self.stream.clone();
-        self.put(&EventLine::of(event, text, self.role, stream.as_deref(), left_out));
+        self.put(|lines| lines.event(event, text, left_out));
     }
 
     /// Shows a snapshot.
     pub(crate) fn show(&mut self, now: &Arc<live::Stats>) {
         if self.stream != now.stream {
             self.stream.clone_from(&now.stream);
-            (self.last, self.recent) = Default::default();
+            self.recent = Recent::default();
         }
         self.recent.update(now);
         if self.screen.is_live() {
             self.screen.table(table(now, &self.recent, self.screen.colour()));
         }
-        let due =
-            self.last.as_ref().is_none_or(|last| now.seconds - last.seconds >= ALMOST * EVERY.as_secs_f64());
-        if due {
-            let figures = self.last.as_ref().map_or_else(|| (**now).clone(), |last| now.since(last));
-            self.write(&figures);
-            self.last = Some(Arc::clone(now));
+        if let Some(line) = self.lines.figures(now) {
+            self.write(line);
         }
     }
 
-    fn write(&mut self, figures: &impl serde::Serialize) {
-        self.written = Instant::now();
+    fn write(&mut self, line: Line) {
         if self.stats.is_on() || self.metrics.is_on() || self.watcher.is_some() {
-            let line = Line::now(self.begun.elapsed().as_secs_f64(), figures);
             self.stats.write(&line.text());
             if self.metrics.is_on() {
                 self.metrics.write(vec![line.value()]);
             }
             if let Some((name, _)) = &self.watcher {
-                self.line = line.named(Some(name)).value();
+                self.line = line.named(name).value();
             }
         }
     }
@@ -180,22 +161,11 @@ impl Monitor {
     /// Writes a line if no figures were written recently, so that a waiting command does not look like a command that
     /// hangs.
     pub(crate) fn look(&mut self) {
-        let since = self.written.elapsed();
-        // The first figures of a stream are written at once. Later figures are written each second.
-        let waits = if self.last.is_some() { IDLE } else { EVERY.mul_f64(ALMOST) };
-        if since < waits {
+        if !self.lines.is_idle() {
             return;
         }
-        let state = match (self.role, &self.stream) {
-            (Role::Receive, None) => StreamState::Waiting,
-            (Role::Receive, Some(_)) => StreamState::Outage,
-            _ => StreamState::Connecting,
-        };
-        // The next figures must not be compared with figures from before the gap.
-        self.last = None;
-        let stream = self.stream.clone();
-        let (role, interval_s) = (self.role, since.as_secs_f64());
-        self.write(&IdleLine { interval_s, role, stream: stream.as_deref(), state });
+        let (state, line) = (self.lines.state(), self.lines.idle());
+        self.write(line);
         if self.screen.is_live() && state != StreamState::Waiting {
             self.screen.table(idle(state, self.screen.colour()));
         }

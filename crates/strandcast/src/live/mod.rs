@@ -44,6 +44,8 @@
 //! ```
 
 mod admission;
+#[cfg(feature = "api")]
+pub mod api;
 mod asking;
 mod described;
 mod event;
@@ -51,6 +53,7 @@ mod feed;
 mod idle;
 pub mod input;
 mod ledger;
+pub mod lines;
 mod links;
 pub mod output;
 #[doc(hidden)]

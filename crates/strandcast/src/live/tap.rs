@@ -17,7 +17,7 @@ impl Taps {
     }
 
     /// Makes another tap.
-    pub(in crate::live) fn tap(&self) -> PacketTap {
+    pub(crate) fn tap(&self) -> PacketTap {
         (self.0)()
     }
 }

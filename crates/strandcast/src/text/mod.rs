@@ -6,6 +6,6 @@ mod quoted;
 
 pub use crate::error::why;
 pub use date::{civil, date, rfc3339};
-pub use numbers::{causes, count, duration, ms, outages, shifts};
+pub use numbers::{causes, count, duration, ms, outages, shifts, size};
 pub use quoted::quoted;
 pub use strandcast_keys::text::{bits_per_s, bytes, percent, printable};

@@ -57,6 +57,27 @@ pub fn shifts(times: u64, largest_ms: f64, now_ms: f64) -> Option<String> {
     Some(format!("playout shifted {times}, by {largest} at most, {now} at the end"))
 }
 
+/// Parses a number of bytes with a unit: `256MiB`.
+///
+/// # Errors
+/// Returns a line with the text and an example.
+pub fn size(text: &str) -> Result<usize, String> {
+    let unit = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(unit);
+    let factor = match unit {
+        "" | "B" => 1.0,
+        "kB" => 1e3,
+        "MB" => 1e6,
+        "GB" => 1e9,
+        "KiB" => 1024.0,
+        "MiB" => f64::from(1 << 20),
+        "GiB" => f64::from(1 << 30),
+        _ => return Err(format!("{text:?} is not a size, as in 256MiB or 1GB")),
+    };
+    let bytes = number.trim().parse().ok().map(|n: f64| n * factor).filter(|b| (0.0..1e15).contains(b));
+    bytes.map(|b| b as usize).ok_or_else(|| format!("{text:?} is not a size, as in 256MiB or 1GB"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,5 +1,6 @@
 //! Tests of the library as its users see it, over loopback.
 
+mod api;
 mod common;
 mod doctor;
 mod examples;
