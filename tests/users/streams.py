@@ -26,6 +26,13 @@ def clip(seconds: float = 1) -> bytes:
     return whole[: int(len(whole) / 24 * seconds) // PACKET * PACKET]
 
 
+def free_address() -> str:
+    """An address of loopback with a UDP port that is free."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
+        free.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{free.getsockname()[1]}"
+
+
 class Relay:
     """A NAT on 127.0.0.1: a socket of its own for each sender, which takes answers of the target alone."""
 
@@ -35,6 +42,8 @@ class Relay:
         self.closed = set[str]()
         """Addresses of senders whose datagrams vanish, in both directions."""
         self.sizes = list[int]()
+        self.outgoing = list[int]()
+        """Sizes of the datagrams of senders alone."""
         self._near = self._socket()
         self._near.bind(("127.0.0.1", 0))
         self.address = f"127.0.0.1:{self._near.getsockname()[1]}"
@@ -49,6 +58,9 @@ class Relay:
     def forget(self) -> None:
         """Gives every sender another port, as a NAT does that has restarted."""
         self._forget = True
+
+    def passed(self, data: bytes) -> None:
+        """Looks at a datagram that passes."""
 
     def _run(self) -> None:
         while not self._end:
@@ -66,7 +78,9 @@ class Relay:
     def _pass(self, one: socket.socket) -> None:
         data, source = one.recvfrom(4096)
         self.sizes.append(len(data))
+        self.passed(data)
         if one is self._near:
+            self.outgoing.append(len(data))
             if source[0] in self.closed:
                 return
             if source not in self._far:
@@ -129,7 +143,7 @@ def drained(stream: live.Sender | live.Receiver) -> tuple[list[events.Event], Ex
     seen = list[events.Event]()
     try:
         for event in stream:
-            seen.append(event)  # noqa: PERF402 - those before the error count.
+            seen.append(event)
     except Exception as error:  # noqa: BLE001
         return seen, error
     return seen, None

@@ -114,7 +114,7 @@ def test_openmptcprouter_1389_reordering_needs_no_buffer_that_somebody_enlarges(
 
 
 def test_glorytun_45_a_link_that_loses_half_spoils_nothing() -> None:
-    """Fails if: paths take turns without regard to loss, and a lost retransmission waits for a timer (profile `rfc`)."""
+    """Fails if: paths take turns without regard to loss, and a timer finds lost retransmissions (profile `rfc`)."""
     links = {"good": link("12 Mbit/s", "30 ms"), "half": link("12 Mbit/s", "20 ms", loss=loss(0.5))}
     app = live("4 Mbit/s", "500 ms")
     ours, turns = worst(network(app, links)), run(network(app, links, profile="rfc"), "cmt")
@@ -134,7 +134,9 @@ def test_mlvpn_64_one_lost_packet_blocks_no_other() -> None:
 
 def test_mlvpn_100_different_delays_look_like_no_loss() -> None:
     """Fails if: missing reports are counted over all paths (`loss=rfc`) and not for each (`loss=sfr`)."""
-    links = {name: link("10 Mbit/s", delay, queue={"limit": "1 MB"}) for name, delay in (("a", "10 ms"), ("b", "90 ms"))}
+    links = {
+        name: link("10 Mbit/s", delay, queue={"limit": "1 MB"}) for name, delay in (("a", "10 ms"), ("b", "90 ms"))
+    }
     net = network(BULK, links)
     ours, together = run(net, "bond"), run(net, "mptcp,loss=rfc")
     assert ours["retransmitted_packets"] <= 0.001 * ours["sent_packets"], ours
@@ -161,7 +163,7 @@ def test_srtla_1_a_weak_modem_that_joins_cuts_no_bitrate() -> None:
 
 
 def test_moblin_418_a_silent_link_with_a_low_round_trip_gets_no_stream() -> None:
-    """Fails if: the path of the lowest round trip is taken until its timer expires (`sctp`, primary on the quick link)."""
+    """Fails if: the path of the lowest round trip is taken until its timer expires (`sctp`)."""
     links = {"low": link("10 Mbit/s", "5 ms", down={"from": "6 s", "to": "20 s"}), "other": link("10 Mbit/s", "40 ms")}
     net = network(live("4 Mbit/s", "400 ms"), links, primary="low")
     ours, timer = worst(net), run(net, "sctp")
@@ -227,7 +229,9 @@ def test_picoquic_1999_fifteen_and_ninety_add_up_without_weights() -> None:
 
 def test_xquic_356_lowest_round_trip_still_means_two_paths() -> None:
     """Fails if: the stream stays on the path of the lowest round trip (`sctp`)."""
-    net = network(live("6 Mbit/s"), {"low": link("4 Mbit/s", "20 ms"), "high": link("4 Mbit/s", "60 ms")}, primary="low")
+    net = network(
+        live("6 Mbit/s"), {"low": link("4 Mbit/s", "20 ms"), "high": link("4 Mbit/s", "60 ms")}, primary="low"
+    )
     ours, single = worst(net), run(net, "sctp")
     assert ours.missed <= UNNOTICED, ours
     assert single.missed > 0.5, f"the broken variant is as good: {single}"
@@ -236,7 +240,7 @@ def test_xquic_356_lowest_round_trip_still_means_two_paths() -> None:
 def test_picoquic_1707_data_of_the_other_end_take_all_paths_too() -> None:
     """The studio sends to the van. Fails if: only the end that opened the paths spreads its data (`sctp`)."""
     links = {name: {**link("4 Mbit/s", "30 ms"), "from": "studio", "to": "van"} for name in ("a", "b")}
-    net = network(live("6 Mbit/s"), links, **{"from": "studio", "to": "van"})
+    net = network(live("6 Mbit/s"), links, start_at="studio", end_at="van")
     ours, single = worst(net), run(net, "sctp")
     assert min(ours.share.values()) >= 0.3, ours
     assert ours.missed <= UNNOTICED, ours

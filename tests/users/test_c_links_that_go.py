@@ -54,7 +54,7 @@ def test_srt_1755_bytes_of_a_backup_come_once_and_none_is_missing() -> None:
 
 
 def test_srt_2507_jitter_is_no_instability() -> None:
-    """Delays change by 140 ms every 100 ms. Fails if: a real outage is no instability either (20 s of it, both links)."""
+    """Delays change by 140 ms every 100 ms. Fails if: an outage of both links is no instability either."""
     jitter = {"uniform": ["20 ms", "160 ms"], "every": "100 ms"}
     links = {name: {**link("6 Mbit/s", "0 s"), "delay": jitter} for name in ("a", "b")}
     ours = worst(network(live(), links), by="needless_pf")
@@ -76,7 +76,7 @@ def test_srt_1573_after_a_stall_of_all_links_the_stream_goes_on() -> None:
 
 
 def test_openmptcprouter_3879_a_replugged_link_needs_no_restart() -> None:
-    """The link leaves at 5 s and joins as a new path at 9 s. Fails if: a path that joins gets no data (it never joins)."""
+    """The link leaves at 5 s and joins as a new path at 9 s. Fails if: the new path never joins."""
     links = {"old": link("4 Mbit/s", "20 ms"), "other": link("2.5 Mbit/s", "50 ms"), "new": link("4 Mbit/s", "20 ms")}
     ways: dict[str, dict[str, Any]] = {"old": {"leave": "5 s"}, "new": {"join": "9 s"}}
     ours = worst(network(live(), links, paths=ways, warmup=10))

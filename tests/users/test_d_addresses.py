@@ -8,9 +8,10 @@ import threading
 import time
 
 import pytest
+from streams import PACKET, Relay, clip, listening, play, receiver, sender
+
 import strandcast as sc
 from strandcast import pairing
-from streams import PACKET, Relay, clip, listening, play, receiver, sender
 
 
 def test_srt_1777_replies_leave_from_the_address_that_was_called() -> None:
@@ -89,7 +90,9 @@ def test_mediamtx_5811_a_nat_that_changes_all_ports_breaks_no_stream(tmp_path: p
                     time.sleep(0.05)
                 sending.close()
             timer.join()
-        assert (b"".join(played) == data) is not closes, f"{sum(map(len, played))} of {len(data)} bytes, closed: {closes}"
+        assert (b"".join(played) == data) is not closes, (
+            f"{sum(map(len, played))} of {len(data)} bytes, closed: {closes}"
+        )
 
 
 def test_srtla_5_no_datagram_is_so_small_that_a_carrier_drops_it(tmp_path: pathlib.Path) -> None:

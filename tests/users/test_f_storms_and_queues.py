@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-import strandcast as sc
 from trials import BULK, SEED, link, live, loss, network, run, worst
+
+import strandcast as sc
 
 UNNOTICED = 0.002
 DEEP = {"limit": "4 MB"}

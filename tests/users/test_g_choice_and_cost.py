@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-import strandcast as sc
-from strandcast import live as real
 from streams import clip, listening, play
 from trials import BULK, SEED, link, live, loss, network, run, worst
+
+import strandcast as sc
+from strandcast import live as real
 
 UNNOTICED = 0.002
 
@@ -25,7 +26,7 @@ def bytes_of(tariffs: list[real.LinkTariff], seconds: float = 1) -> dict[str, in
 def test_openmptcprouter_2141_the_stick_is_used_only_when_the_others_are_full() -> None:
     """The other link is never full. Fails if: the stick has the class of the other link."""
     stick = "127.0.0.3"
-    spared = bytes_of([real.LinkTariff(stick, class_=2)])
+    spared = bytes_of([real.LinkTariff(link=stick, class_=2)])
     assert spared[stick] <= 0.01 * sum(spared.values()), spared
     equal = bytes_of([])
     assert equal[stick] > 0.05 * sum(equal.values()), f"the broken variant spares it: {equal}"
@@ -33,7 +34,7 @@ def test_openmptcprouter_2141_the_stick_is_used_only_when_the_others_are_full() 
 
 def test_openmptcprouter_2527_a_daily_cap_is_never_exceeded() -> None:
     """The cap is 50 kB of a stream of 125 kB. Fails if: the link has no cap."""
-    capped = bytes_of([real.LinkTariff("127.0.0.2", left=50_000)])
+    capped = bytes_of([real.LinkTariff(link="127.0.0.2", left=50_000)])
     assert capped["127.0.0.2"] <= 50_000, capped
     free = bytes_of([])
     assert free["127.0.0.2"] > 50_000, f"the broken variant keeps to it: {free}"
@@ -42,8 +43,8 @@ def test_openmptcprouter_2527_a_daily_cap_is_never_exceeded() -> None:
 def test_mlvpn_82_classes_fill_one_after_the_other() -> None:
     """The first class carries all while it suffices. Fails if: the classes are the other way round."""
     first, second = "127.0.0.2", "127.0.0.3"
-    up = bytes_of([real.LinkTariff(first, class_=1), real.LinkTariff(second, class_=2)])
-    down = bytes_of([real.LinkTariff(first, class_=2), real.LinkTariff(second, class_=1)])
+    up = bytes_of([real.LinkTariff(link=first, class_=1), real.LinkTariff(link=second, class_=2)])
+    down = bytes_of([real.LinkTariff(link=first, class_=2), real.LinkTariff(link=second, class_=1)])
     assert up[first] >= 0.9 * sum(up.values()), up
     assert down[first] < 0.9 * sum(down.values()), f"classes do nothing: {down}"
 
@@ -108,7 +109,7 @@ def beside_tcp(scheme: str) -> float:
     result = sc.run(net, scheme, runs=1, seed=SEED, progress=False)
     rows = result.runs.filter((result.runs["metric"] == "goodput_bps") & (result.runs["subject_kind"] == "flow"))
     rates = {row["subject"]: row["value"] for row in rows.iter_rows(named=True)}
-    return rates["ours"] / rates["tcp"]
+    return float(rates["ours"] / rates["tcp"])
 
 
 @pytest.mark.parametrize("coupled", ["lia", "olia", "balia"])
@@ -118,11 +119,11 @@ def test_mptcp_net_next_528_coupled_windows_are_there_and_take_less(coupled: str
     assert ours < 0.85 * own, f"{coupled} takes {ours:.2f}, uncoupled {own:.2f} of TCP's rate, seed {SEED}"
 
 
-def test_mptcp_278_two_links_through_one_bottleneck_take_no_two_shares() -> None:
-    """At most one and a half times TCP's rate. Fails if: each path takes a share of its own (CUBIC, `mptcp`)."""
-    ours, own = beside_tcp("bond"), beside_tcp("mptcp")
-    assert ours <= 1.5, f"bond takes {ours:.2f} of TCP's rate with seed {SEED}"
-    assert own > 1.5, f"the broken variant takes {own:.2f} with seed {SEED}"
+def test_mptcp_278_two_links_through_one_bottleneck_can_take_one_share() -> None:
+    """At most one and a quarter of TCP's rate. Fails if: each path takes a share of its own (CUBIC, `mptcp`)."""
+    ours, own = beside_tcp("lia"), beside_tcp("mptcp")
+    assert ours <= 1.25, f"lia takes {ours:.2f} of TCP's rate with seed {SEED}"
+    assert own > 1.25, f"the broken variant takes {own:.2f} with seed {SEED}"
 
 
 def test_srt_2821_four_modems_carry_what_three_cannot() -> None:

@@ -9,22 +9,19 @@ import subprocess
 import sys
 import time
 
-import pytest
-from streams import ROOT
+from streams import ROOT, free_address
 from trials import BULK, link, loss, network, run
 
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
-@pytest.mark.parametrize("rtt", [20, 300])
-def test_pion_218_a_long_round_trip_is_no_slower_than_tcp(rtt: int) -> None:
-    """Fails if: the window of RFC 9260 grows by a packet a round trip, without a queue of delay (`cmt`, at 300 ms)."""
-    links = {"wan": link("20 Mbit/s", f"{rtt / 2} ms", queue={"limit": f"{int(2500 * rtt)} B"})}
-    net = network(BULK, links, seconds=45, warmup=15)
-    ours, tcp = run(net, "bond"), run(net, "cubic")
+def test_pion_218_a_round_trip_of_300_ms_is_no_slower_than_tcp() -> None:
+    """Fails if: the window grows by a packet in a round trip after each loss (`cmt`: RFC 9260)."""
+    links = {"wan": link("50 Mbit/s", "150 ms", queue={"limit": "1 MB"})}
+    net = network(BULK, links, seconds=35, warmup=15)
+    ours, tcp, grows = (run(net, scheme) for scheme in ("bond", "cubic", "cmt"))
     assert ours.mbps >= 0.9 * tcp.mbps, f"{ours}; CUBIC: {tcp}"
-    fixed = run(network(BULK, links, seconds=45, warmup=15, sctp={"receive_buffer": "64 KiB"}), "bond")
-    assert fixed.mbps < 0.9 * tcp.mbps or rtt < 100, f"the broken variant is as fast: {fixed}"
+    assert grows.mbps < 0.9 * tcp.mbps, f"the broken variant is as fast: {grows}"
 
 
 def test_usrsctp_297_some_loss_on_a_long_way_costs_no_nine_tenths() -> None:
@@ -36,12 +33,12 @@ def test_usrsctp_297_some_loss_on_a_long_way_costs_no_nine_tenths() -> None:
 
 
 def test_mptcp_net_next_437_two_long_ways_carry_both_rates() -> None:
-    """A tenth of the thread's rate, over 280 ms. Fails if: buffers keep their size (profile `rfc`)."""
-    links = {name: link("60 Mbit/s", "140 ms", queue={"limit": "2 MB"}) for name in ("a", "b")}
-    ours = run(network(BULK, links, seconds=20, warmup=12), "bond")
-    assert ours.mbps >= 0.85 * 120, ours
-    fixed = run(network(BULK, links, seconds=20, warmup=12, profile="rfc"), "bond")
-    assert fixed.mbps < 0.85 * 120, f"the broken variant is as fast: {fixed}"
+    """After half a minute, over 280 ms. Fails if: buffers keep their size (profile `rfc`)."""
+    links = {name: link("40 Mbit/s", "140 ms", queue={"limit": "1400 kB"}) for name in ("a", "b")}
+    ours = run(network(BULK, links, seconds=45, warmup=30), "bond")
+    assert ours.mbps >= 0.85 * 80, ours
+    fixed = run(network(BULK, links, seconds=45, warmup=30, profile="rfc"), "bond")
+    assert fixed.mbps < 0.85 * 80, f"the broken variant is as fast: {fixed}"
 
 
 def busy(process: int) -> float:
@@ -53,7 +50,7 @@ def busy(process: int) -> float:
 
 def test_srs_4587_a_receiver_that_waits_takes_no_processor() -> None:
     """Fails if: it polls in a loop (a program that does so)."""
-    waits = [sys.executable, "-m", "strandcast", "receive", "--plain", "127.0.0.1:0", "/dev/null"]
+    waits = [sys.executable, "-m", "strandcast", "receive", "--plain", free_address(), "/dev/null"]
     polls = [sys.executable, "-c", "while True: pass"]
     used = []
     for command in (waits, polls):
@@ -61,8 +58,7 @@ def test_srs_4587_a_receiver_that_waits_takes_no_processor() -> None:
             try:
                 if command is waits:
                     assert process.stderr is not None
-                    while "listening on" not in process.stderr.readline():
-                        pass
+                    assert any("listening on" in line for line in process.stderr)
                 before, at = busy(process.pid), time.monotonic()
                 time.sleep(1)
                 used.append((busy(process.pid) - before) / (time.monotonic() - at))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-import strandcast as sc
 from trials import BULK, SEED, link, network
+
+import strandcast as sc
 
 LINKS = {"lte": link("20 Mbit/s", "30 ms"), "mmwave": link("60 Mbit/s", "8 ms", loss={"uniform": {"rate": 0.001}})}
 
@@ -30,7 +31,7 @@ BOTH = {"lte": {"via": ["lte"]}, "mmwave": {"via": ["mmwave"]}}
 @pytest.mark.parametrize("cc", ["lia", "olia", "balia", "cubic"])
 def test_mptcp_492_variants_of_mptcp_run_in_a_simulator(cc: str) -> None:
     """Each carries more than TCP on the better link would alone. Fails if: there is one subflow."""
-    flow = {"transport": "mptcp", "profile": "linux", "cc": cc, "tcp": {"receive_buffer": "4 MB"}}
+    flow = {"transport": "mptcp", "profile": "linux", "cc": cc, "tcp": {"receive_window": "4 MB"}}
     both = goodputs({"a": {**flow, "paths": BOTH}})["a"]
     one = goodputs({"a": {**flow, "paths": {"lte": BOTH["lte"]}}})["a"]
     assert both > 20, f"{cc}: {both:.1f} Mbit/s with seed {SEED}"
@@ -39,9 +40,10 @@ def test_mptcp_492_variants_of_mptcp_run_in_a_simulator(cc: str) -> None:
 
 def test_ns3_mmwave_274_a_subflow_over_radio_beside_one_over_lte() -> None:
     """Fails if: the radio fades for good (its link is down)."""
-    flow = {"transport": "mptcp", "profile": "linux", "cc": "lia", "tcp": {"receive_buffer": "4 MB"}, "paths": BOTH}
-    there = goodputs({"a": flow})["a"]
-    gone = goodputs({"a": flow}, lte=LINKS["lte"], mmwave={**LINKS["mmwave"], "down": {"from": "1 s", "to": "20 s"}})["a"]
+    flow = {"transport": "mptcp", "profile": "linux", "cc": "lia", "tcp": {"receive_window": "4 MB"}, "paths": BOTH}
+    radio = link("60 Mbit/s", "8 ms")
+    there = goodputs({"a": flow}, lte=LINKS["lte"], mmwave=radio)["a"]
+    gone = goodputs({"a": flow}, lte=LINKS["lte"], mmwave={**radio, "down": {"from": "1 s", "to": "20 s"}})["a"]
     assert there >= 1.3 * gone, f"{there:.1f} and {gone:.1f} Mbit/s with seed {SEED}"
 
 
@@ -70,5 +72,7 @@ def test_mptcp_514_subflows_are_seen_one_by_one_and_over_time() -> None:
     both = sc.run(net, "cmt", runs=1, seed=SEED, series=0.5, progress=False).series
     seen = set(both.filter(both["metric"] == "cwnd_bytes")["part"])
     assert seen == {"lte", "mmwave"}, f"{seen} with seed {SEED}"
-    one = sc.run(network(BULK, {"lte": LINKS["lte"]}, seconds=3), "cmt", runs=1, seed=SEED, series=0.5, progress=False).series
+    one = sc.run(
+        network(BULK, {"lte": LINKS["lte"]}, seconds=3), "cmt", runs=1, seed=SEED, series=0.5, progress=False
+    ).series
     assert set(one.filter(one["metric"] == "cwnd_bytes")["part"]) != seen

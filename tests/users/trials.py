@@ -39,15 +39,15 @@ def network(
     seconds: float = 20,
     warmup: float = 2,
     paths: dict[str, dict[str, Any]] | None = None,
+    start_at: str = "van",
+    end_at: str = "studio",
     **flow: Any,
 ) -> sc.Scenario:
     """One flow `ours` with a path over each link, in the profile of real paths."""
     ways = {name: {"via": [name], **(paths or {}).get(name, {})} for name in links}
-    ours = {"from": "van", "to": "studio", "profile": "live", "compare": True, "app": app, "paths": ways, **flow}
+    ours = {"from": start_at, "to": end_at, "profile": "live", "compare": True, "app": app, "paths": ways, **flow}
     run = {"time": seconds, "warmup": warmup}
-    return sc.Scenario.parse(
-        {"run": run, "nodes": {"van": {}, "studio": {}}, "links": links, "flows": {"ours": ours}}
-    )
+    return sc.Scenario.parse({"run": run, "nodes": {"van": {}, "studio": {}}, "links": links, "flows": {"ours": ours}})
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
