@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
 import dataclasses
 import pathlib
 import select
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from strandcast import live
 from strandcast.live import events
 
 PACKET = 188
+Case = TypeVar("Case")
+Result = TypeVar("Result")
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TWO = ("bind=127.0.0.2", "bind=127.0.0.3")
 
 
-def clip(seconds: float = 1) -> bytes:
+def clip(seconds: float = 0.6) -> bytes:
     """The first seconds of a transport stream of about 1 Mbit/s."""
     whole = (ROOT / "media" / "clip.ts").read_bytes()
     return whole[: int(len(whole) / 24 * seconds) // PACKET * PACKET]
@@ -122,7 +125,7 @@ class Played:
 
     @property
     def lines(self) -> list[str]:
-        """What both ends print."""
+        """Lines that both ends print."""
         return [str(event) for event in (*self.sent, *self.received)]
 
 
@@ -159,6 +162,12 @@ def play(source: Any, *, to: live.Receiver, played: list[bytes], address: str = 
         to.close()
         received = []
     return Played(b"".join(played), sent, received, error)
+
+
+def at_once(call: Callable[[Case], Result], cases: Sequence[Case]) -> dict[Case, Result]:
+    """Results of a call for each case, with all cases at the same time."""
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        return dict(zip(cases, pool.map(call, cases), strict=True))
 
 
 @contextlib.contextmanager

@@ -37,13 +37,13 @@ def test_mptcp_282_a_third_link_is_no_slower_than_two() -> None:
     harmless(links, ("a", "b"), warmup=5)
 
 
-def test_openmptcprouter_3984_a_hundred_beside_eight_hundred_costs_nothing() -> None:
+def test_openmptcprouter_3984_a_hundred_next_to_eight_hundred_costs_nothing() -> None:
     """Rates are a tenth of the thread's. Fails if: buffers keep their size (profile `rfc`)."""
     links = {"fibre": link("80 Mbit/s", "5 ms"), "lte": link("10 Mbit/s", "60 ms")}
     harmless(links, ("fibre",), seconds=6)
 
 
-def test_mptcp_net_next_307_wifi_beside_ethernet_adds_to_it() -> None:
+def test_mptcp_net_next_307_wifi_next_to_ethernet_adds_to_it() -> None:
     """Fails if: random loss halves the window of the wireless link (`mptcp`: CUBIC on each path)."""
     links = {"eth": link("50 Mbit/s", "5 ms"), "wlan": link("20 Mbit/s", "30 ms", loss=loss(0.01))}
     alone = run(network(BULK, {"eth": links["eth"]}, seconds=10), "bond")
@@ -172,7 +172,7 @@ def test_moblin_418_a_silent_link_with_a_low_round_trip_gets_no_stream() -> None
 
 
 def test_srtla_send_17_a_marginal_link_that_flaps_makes_nothing_late() -> None:
-    """Its delay changes each second between 50 and 600 ms. Fails if: an idle link's low delay is believed (`bond`)."""
+    """Its delay changes each second between 50 and 600 ms. Fails if: idle delays count (`bond`)."""
     flaps = {"steps": [[float(second), "50 ms" if second % 2 else "600 ms"] for second in range(20)]}
     links = {"good": link("10 Mbit/s", "30 ms"), "marginal": {**link("10 Mbit/s", "0 s"), "delay": flaps}}
     net = network(live("4 Mbit/s", "400 ms"), links)

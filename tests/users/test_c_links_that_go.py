@@ -66,7 +66,7 @@ def test_srt_2507_jitter_is_no_instability() -> None:
     assert dead["potentially_failed"] > 0, f"a dead link is not noticed: {dead}"
 
 
-def test_srt_1573_after_a_stall_of_all_links_the_stream_goes_on() -> None:
+def test_srt_1573_after_a_stall_of_all_links_the_stream_continues() -> None:
     """All links are dead for 2.5 s. Fails if: probes back off as RFC 9260 says (profile `rfc`)."""
     links = pair(down("6 s", "8.5 s"), down("6 s", "8.5 s"))
     ours = worst(network(live(), links), by="longest_gap_ms")

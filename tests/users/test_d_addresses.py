@@ -8,7 +8,7 @@ import threading
 import time
 
 import pytest
-from streams import PACKET, Relay, clip, listening, play, receiver, sender
+from streams import PACKET, TWO, Relay, at_once, clip, listening, play, receiver, sender
 
 import strandcast as sc
 from strandcast import pairing
@@ -27,7 +27,7 @@ def test_srt_1777_replies_leave_from_the_address_that_was_called() -> None:
 
 
 def answered_from_elsewhere() -> bool:
-    """Whether the relay passes the answer of a program that answers from another address than it was called at."""
+    """Returns whether the relay passes an answer from another address than the called one."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as called, socket.socket(type=socket.SOCK_DGRAM) as other:
         called.bind(("127.0.0.9", 0))
         other.bind(("127.0.0.1", 0))
@@ -46,38 +46,43 @@ def answered_from_elsewhere() -> bool:
 def test_srt_2550_one_stream_leaves_by_two_addresses() -> None:
     """Fails if: only one of the addresses is given."""
     data = clip()
-    for paths, expected in ((("bind=127.0.0.2", "bind=127.0.0.3"), 2), (("bind=127.0.0.2",), 1)):
+
+    def used(paths: tuple[str, ...]) -> int:
         with listening() as (target, played):
             done = play(data, to=target, played=played, paths=paths)
-        assert done.error is None, done.lines
-        assert done.data == data
-        used = [name for name, path in done.paths.items() if path.bytes > 0.1 * len(data)]
-        assert len(used) == expected, done.paths
+        assert done.data == data, done.lines
+        return sum(path.bytes > 0.1 * len(data) for path in done.paths.values())
+
+    assert at_once(used, [TWO, TWO[:1]]) == {TWO: 2, TWO[:1]: 1}
 
 
 def test_srt_3111_not_only_the_first_link_carries_data() -> None:
     """Fails if: the stream keeps to the first path (`sctp`)."""
     data = clip()
-    shares = {}
-    for scheme in ("strand", "sctp"):
+
+    def share(scheme: str) -> float:
         with listening() as (target, played):
             done = play(data, to=target, played=played, scheme=scheme)
         assert done.data == data, done.lines
         carried = [path.bytes for path in done.paths.values()]
-        shares[scheme] = min(carried) / sum(carried)
+        return min(carried) / sum(carried)
+
+    shares = at_once(share, ["strand", "sctp"])
     assert shares["strand"] >= 0.1, shares
     assert shares["sctp"] < 0.1, f"the broken variant uses both: {shares}"
 
 
+@pytest.mark.thorough
 def test_mediamtx_5811_a_nat_that_changes_all_ports_breaks_no_stream(tmp_path: pathlib.Path) -> None:
-    """Fails if: the NAT passes nothing any more, instead of changing its ports."""
+    """Fails if: the NAT no longer passes anything."""
     data = clip(1.5)
-    for closes in (False, True):
+
+    def whole(closes: bool) -> bool:
         studio, van = (pairing.Store(tmp_path / f"{name}-{closes}" / "identity") for name in ("studio", "van"))
         with listening(plain=False, key=studio.path) as (target, played), Relay(target.addresses[0]) as nat:
             van.add_receiver("studio", studio.pair([nat.address]))
 
-            def harm(nat: Relay = nat, closes: bool = closes) -> None:
+            def harm() -> None:
                 if closes:
                     nat.closed |= {"127.0.0.2", "127.0.0.3"}
                 nat.forget()
@@ -85,18 +90,19 @@ def test_mediamtx_5811_a_nat_that_changes_all_ports_breaks_no_stream(tmp_path: p
             timer = threading.Timer(0.6, harm)
             timer.start()
             with sender(data, "@studio", plain=False, key=van.path, retry=5) as sending:
-                until = time.monotonic() + 3
+                until = time.monotonic() + 4
                 while time.monotonic() < until and sum(map(len, played)) < len(data):
                     time.sleep(0.05)
                 sending.close()
             timer.join()
-        assert (b"".join(played) == data) is not closes, (
-            f"{sum(map(len, played))} of {len(data)} bytes, closed: {closes}"
-        )
+        return b"".join(played) == data
+
+    assert at_once(whole, [False, True]) == {False: True, True: False}
 
 
+@pytest.mark.thorough
 def test_srtla_5_no_datagram_is_so_small_that_a_carrier_drops_it(tmp_path: pathlib.Path) -> None:
-    """Of a sealed stream. Fails if: there is no seal, whose 29 bytes fill up the smallest packets (`plain`)."""
+    """The stream is sealed. Fails if: the 29 bytes of the seal are missing (`plain`)."""
     data, smallest = clip(), {}
     studio, van = (pairing.Store(tmp_path / name / "identity") for name in ("studio", "van"))
     for plain in (False, True):
@@ -122,8 +128,8 @@ def test_bond_bunny_117_a_network_without_internet_is_left_out_and_named() -> No
         done = play(data, to=target, played=played, address=nat.address)
         took = time.monotonic() - began
     assert done.data == data, done.lines
-    # A second of media, its latency, and at most two and a half seconds to connect.
-    assert took <= 1 + 0.3 + 2.5, f"{took:.1f} s"
+    # The media, their latency, and at most two and a half seconds to connect.
+    assert took <= 0.6 + 0.3 + 2.5, f"{took:.1f} s"
     assert done.paths["127.0.0.3"].bytes == 0, done.paths
     with listening() as (target, played), Relay(target.addresses[0]) as nat:
         nat.closed |= {"127.0.0.2", "127.0.0.3"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pathlib
 import time
 
+import pytest
 from streams import Relay, clip, drained, listening, play, sender
 
 from strandcast import live, pairing
@@ -28,6 +29,7 @@ def test_restreamer_925_a_stranger_uses_no_receiver_as_a_proxy(tmp_path: pathlib
     assert open_to_all.data == clip()
 
 
+@pytest.mark.thorough
 def test_srt_2314_one_of_two_users_is_revoked_and_the_other_is_not(tmp_path: pathlib.Path) -> None:
     """Fails if: all users share one secret (the second sender has the key of the first one)."""
     studio, first, second = stores(tmp_path, "studio", "first", "second")
@@ -47,7 +49,7 @@ def test_srt_2314_one_of_two_users_is_revoked_and_the_other_is_not(tmp_path: pat
 
 
 def sends(van: pairing.Store, target: live.Receiver, played: list[bytes]) -> bool:
-    """Whether a stream of this sender is played."""
+    """Returns whether a stream of this sender is played."""
     played.clear()
     with sender(clip(), "@studio", plain=False, key=van.path, retry=0.5) as sending:
         _, error = drained(sending)
@@ -58,7 +60,7 @@ def sends(van: pairing.Store, target: live.Receiver, played: list[bytes]) -> boo
     return error is None and b"".join(played) == clip()
 
 
-def test_moblin_60_nothing_of_a_stream_can_be_read_on_the_way(tmp_path: pathlib.Path) -> None:
+def test_moblin_60_nothing_of_a_stream_can_be_read_in_transit(tmp_path: pathlib.Path) -> None:
     """Datagrams hold no packet of the transport stream. Fails if: the stream is not sealed (`plain`)."""
     studio, van = stores(tmp_path, "studio", "van")
     readable = {}

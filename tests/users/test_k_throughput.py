@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 
+import pytest
 from streams import ROOT, free_address
 from trials import BULK, link, loss, network, run
 
@@ -32,6 +33,7 @@ def test_usrsctp_297_some_loss_on_a_long_way_costs_no_nine_tenths() -> None:
     assert halves.mbps < 0.6 * 40, f"the broken variant is as fast: {halves}"
 
 
+@pytest.mark.thorough
 def test_mptcp_net_next_437_two_long_ways_carry_both_rates() -> None:
     """After half a minute, over 280 ms. Fails if: buffers keep their size (profile `rfc`)."""
     links = {name: link("40 Mbit/s", "140 ms", queue={"limit": "1400 kB"}) for name in ("a", "b")}

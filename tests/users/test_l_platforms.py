@@ -1,4 +1,4 @@
-"""Group L: platforms. What belongs to Windows is not tested, because the command runs on Linux alone."""
+"""Group L: platforms. No test is for Windows, because the command runs on Linux only."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_nx_warp_29_a_tethered_phone_that_stalls_for_200_ms_makes_nothing_late()
 
 
 def test_tsduck_1734_the_end_of_a_stream_never_hangs() -> None:
-    """In the middle of a stream of 10 s. Fails if: no caller asks for the end (the stream goes on)."""
+    """In the middle of a stream of 10 s. Fails if: no caller asks for the end (the stream continues)."""
     for asks in (True, False):
         with listening() as (target, _), sender(clip(10), target.addresses[0]) as sending:
             sending.event(timeout=5)

@@ -38,7 +38,7 @@ def test_mptcp_492_variants_of_mptcp_run_in_a_simulator(cc: str) -> None:
     assert one <= 20, f"{cc}, one subflow: {one:.1f} Mbit/s with seed {SEED}"
 
 
-def test_ns3_mmwave_274_a_subflow_over_radio_beside_one_over_lte() -> None:
+def test_ns3_mmwave_274_a_subflow_over_radio_next_to_one_over_lte() -> None:
     """Fails if: the radio fades for good (its link is down)."""
     flow = {"transport": "mptcp", "profile": "linux", "cc": "lia", "tcp": {"receive_window": "4 MB"}, "paths": BOTH}
     radio = link("60 Mbit/s", "8 ms")
