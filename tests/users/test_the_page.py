@@ -11,7 +11,7 @@ PAGE = FOLDER.parents[1] / "docs" / "users.md"
 GROUPS = 14
 
 
-def tests() -> dict[str, str]:
+def documented() -> dict[str, str]:
     """Tests of threads with their documentation, by name."""
     found = {}
     for file in FOLDER.glob("test_?_*.py"):
@@ -23,14 +23,14 @@ def tests() -> dict[str, str]:
 
 def test_each_test_has_a_row_and_each_row_a_test() -> None:
     rows = set(re.findall(r"\| `(test_\w+)` \|", PAGE.read_text(encoding="utf-8")))
-    assert rows == set(tests())
+    assert rows == set(documented())
     assert len({name[5] for name in (file.stem for file in FOLDER.glob("test_?_*.py"))}) == GROUPS
 
 
 def test_the_page_counts_the_threads() -> None:
-    threads = {re.findall(r"test_([a-z0-9_]+?_[0-9]+)_", name)[0] for name in tests()}
+    threads = {re.findall(r"test_([a-z0-9_]+?_[0-9]+)_", name)[0] for name in documented()}
     assert f"a test for {len(threads)}\nof these threads" in PAGE.read_text(encoding="utf-8")
 
 
 def test_each_test_names_what_breaks_it() -> None:
-    assert [name for name, text in tests().items() if "Fails if: " not in text] == []
+    assert [name for name, text in documented().items() if "Fails if: " not in text] == []
