@@ -1,9 +1,10 @@
 """The page of a server in Chromium: its first picture, 50 links, its memory, and what it costs the stream.
 
-`strandcast serve` gets a real encoder's stream over two links of the loopback interface; `web/test` opens its page. The bars: the
-first picture is there within 2 s of the navigation; of the tasks of the page with 50 links at most one in twenty is longer than
-50 ms; a picture is on the page at most 1.5 s after its playout, by a clock in the picture; the heap grows by at most 20 MB; an open page costs the server at most 2 % of a processor, and no message is late or lost
-that is not late or lost without it. The exit code is 1 if one was missed.
+`strandcast serve` gets a real encoder's stream over two links of the loopback interface; `web/test` opens its page. The bars:
+the first picture is there within 2 s of the navigation; of the tasks of the page with 50 links at most one in twenty is longer
+than 50 ms; a frame is on the page at most 1.5 s after its playout, by a clock in the picture; the heap grows by at most 20 MB; an
+open page costs the server at most 2 % of a processor, and no message is late or lost that is not late or lost without it. The
+exit code is 1 if one was missed.
 """
 
 import argparse
