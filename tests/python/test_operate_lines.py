@@ -20,6 +20,9 @@ SOURCES = (
 )
 """Files and folders below crates/ that print lines about a stream."""
 
+OTHER_PAGES = ("strandcast/src/live/api", "strandcast/src/live/lines")
+"""Folders in SOURCES whose texts are answers of the API and names of figures: docs/operate/api.md and statistics.md."""
+
 NOT_PRINTED = {
     # Texts of events that the command shows otherwise.
     "{} bytes so far",
@@ -101,7 +104,8 @@ def printed(root: pathlib.Path) -> set[str]:
         files = sorted(place.rglob("*.rs")) if place.is_dir() else [place]
         for file in files:
             # A test prints no line.
-            if "tests" in file.relative_to(root).with_suffix("").parts:
+            elsewhere = any(file.is_relative_to(root / "crates" / other) for other in OTHER_PAGES)
+            if elsewhere or "tests" in file.relative_to(root).with_suffix("").parts:
                 continue
             found |= sentences(root, file.read_text(encoding="utf-8"))
     return found
