@@ -39,22 +39,18 @@ TROUBLES = (HELD_UP, HALF)
 CHANGING = "changing"
 
 
-class Worker:
+class Worker(threading.Thread):
     """A thread that works from the beginning until it is ended."""
 
     def __init__(self) -> None:
+        super().__init__(daemon=True)
         self.over = threading.Event()
-        self.thread = threading.Thread(target=self.run, daemon=True)
-        self.thread.start()
-
-    def run(self) -> None:
-        """The work."""
-        raise NotImplementedError
+        self.start()
 
     def end(self) -> None:
         """Ends it."""
         self.over.set()
-        self.thread.join()
+        self.join()
 
 
 class Relay(Worker):

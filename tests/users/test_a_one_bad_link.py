@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from trials import BULK, SEED, least, link, live, loss, network, run, worst
 
-# A link of the same bonded transfer may cost this share of what the other links carry alone.
+# Least goodput over all links, as a share of the goodput over the good links alone.
 KEEPS = 0.95
 # Share of late frames that a viewer does not notice: a frame in 20 s of 25 frames per second.
 UNNOTICED = 0.002

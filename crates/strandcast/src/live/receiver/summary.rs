@@ -127,17 +127,19 @@ impl ReceiveSummary {
     pub(super) fn with_outputs(mut self, outputs: Vec<OutputNow>) -> ReceiveSummary {
         self.unread = outputs.iter().map(|output| output.unread).sum();
         self.unsent = outputs.iter().flat_map(|output| output.unsent.values()).sum();
-        let whole = self.unread + self.unsent == 0 && outputs.iter().all(|output| output.failed.is_none());
-        self.identical = self.identical.map(|identical| identical && whole);
         self.outputs = outputs;
+        let whole = self.outputs_took_all();
+        self.identical = self.identical.map(|identical| identical && whole);
         self
+    }
+
+    fn outputs_took_all(&self) -> bool {
+        self.unread + self.unsent == 0 && self.outputs.iter().all(|output| output.failed.is_none())
     }
 
     /// Returns true if nothing is missing but what an output did not take.
     fn output_lacks_some(&self) -> bool {
-        let taken =
-            self.unread + self.unsent == 0 && self.outputs.iter().all(|output| output.failed.is_none());
-        !taken && self.late + self.lost + self.before + self.malformed == 0
+        !self.outputs_took_all() && self.late + self.lost + self.before + self.malformed == 0
     }
 
     /// Returns the summary as lines of text.
