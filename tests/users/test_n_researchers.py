@@ -30,12 +30,11 @@ BOTH = {"lte": {"via": ["lte"]}, "mmwave": {"via": ["mmwave"]}}
 
 @pytest.mark.parametrize("cc", ["lia", "olia", "balia", "cubic"])
 def test_mptcp_492_variants_of_mptcp_run_in_a_simulator(cc: str) -> None:
-    """Each carries more than TCP on the better link would alone. Fails if: there is one subflow."""
+    """Both links carry a fifth more than the better link alone. Fails if: there is one subflow, on the better link."""
     flow = {"transport": "mptcp", "profile": "linux", "cc": cc, "tcp": {"receive_window": "4 MB"}}
     both = goodputs({"a": {**flow, "paths": BOTH}})["a"]
-    one = goodputs({"a": {**flow, "paths": {"lte": BOTH["lte"]}}})["a"]
-    assert both > 20, f"{cc}: {both:.1f} Mbit/s with seed {SEED}"
-    assert one <= 20, f"{cc}, one subflow: {one:.1f} Mbit/s with seed {SEED}"
+    one = max(goodputs({"a": {**flow, "paths": {name: path}}})["a"] for name, path in BOTH.items())
+    assert both >= 1.2 * one, f"{cc}: {both:.1f} Mbit/s, the better link alone {one:.1f}, with seed {SEED}"
 
 
 def test_ns3_mmwave_274_a_subflow_over_radio_next_to_one_over_lte() -> None:

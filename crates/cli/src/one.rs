@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use serde_json::json;
-use strandcast::live::api::{Access, Api, Asked, Change, HAS_PAGE, Outcome, Shown};
+use strandcast::live::api::{Access, Api, Asked, Change, Outcome, Shown, has_page};
 use strandcast::live::serve::ApiConfig;
 use strandcast::live::{Receiver, Sender};
 use strandcast::pairing::Name;
@@ -54,7 +54,7 @@ impl One {
         }
         let (access, token) = match args.page {
             false => (Access::read(&config)?, None),
-            true if !HAS_PAGE => {
+            true if !has_page() => {
                 let line =
                     "--page: this program was built without its page: run `make web`, and build it again";
                 return Err(CliError::Usage(line.to_owned()));
@@ -92,7 +92,8 @@ impl One {
     /// Shows the current state of a sender in the API.
     pub(crate) fn look_at_sender(&mut self, monitor: &Monitor, sender: &Sender, latency_ms: u32) {
         let Some(api) = &mut self.api else { return };
-        api.show(vec![Shown::sender(&self.name, sender, latency_ms, monitor.figures())]);
+        let line = monitor.figures();
+        api.show(vec![Shown::sender(&self.name, sender, latency_ms, line)], vec![line.clone()]);
     }
 
     /// Shows the current state of a receiver in the API.
@@ -103,7 +104,8 @@ impl One {
         latency_ms: Option<u32>,
     ) {
         let Some(api) = &mut self.api else { return };
-        api.show(vec![Shown::receiver(&self.name, receiver, latency_ms, monitor.figures())]);
+        let line = monitor.figures();
+        api.show(vec![Shown::receiver(&self.name, receiver, latency_ms, line)], vec![line.clone()]);
     }
 
     /// Shows in the API that the command is ending.

@@ -101,11 +101,9 @@ async fn client(
     };
     // A result that is there is printed in any case.
     let interrupted = async {
-        loop {
-            stopped(&mut stop).await;
-            if !measured.get() {
-                return;
-            }
+        stopped(&mut stop).await;
+        if measured.get() {
+            std::future::pending::<()>().await;
         }
     };
     tokio::select! {

@@ -134,7 +134,8 @@ impl Serving {
                 let line = of(stream.config.name.as_str());
                 Shown::served(stream, line)
             });
-            api.show(shown.collect());
+            let shown = shown.collect();
+            api.show(shown, lines);
         }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use strandcast::live::api::{Access, Api, Change, Client, ClientError, HAS_PAGE, Shown};
+use strandcast::live::api::{Access, Api, Change, Client, ClientError, Shown, has_page};
 use strandcast::live::lines::Lines;
 use strandcast::live::serve::ApiConfig;
 use strandcast::live::{Event, Role};
@@ -42,7 +42,7 @@ async fn a_program_with_a_receiver_serves_the_api() {
     let receiver = Arc::new(receiver);
     let mut lines = Lines::new(Role::Receive, Instant::now());
     let line = lines.idle().named("live").value();
-    api.show(vec![Shown::receiver("live", &receiver, Some(300), &line)]);
+    api.show(vec![Shown::receiver("live", &receiver, Some(300), &line)], vec![line]);
     let local = Arc::new(Client::of(&socket.display().to_string(), None, None).expect("a path"));
     let stream = asked(|client| client.json("GET", "/v1/streams/live"), &local).await.expect("it is shown");
     assert_eq!((&stream["state"], &stream["latency_ms"]), (&"waiting".into(), &300.into()));
@@ -68,7 +68,21 @@ async fn a_program_with_a_receiver_serves_the_api() {
     let remote = Arc::new(Client::of(&port, None, None).expect("a URL"));
     let refused = asked(|client| client.json("GET", "/v1/streams"), &remote).await;
     assert!(matches!(refused, Err(ClientError::Token(_))), "{refused:?}");
-    assert_eq!(asked(|client| client.ask("GET", "/").is_ok(), &remote).await, HAS_PAGE);
+    assert_eq!(asked(|client| client.ask("GET", "/").is_ok(), &remote).await, has_page());
     drop(api);
     assert!(!socket.exists());
+}
+
+#[tokio::test]
+async fn an_address_of_other_machines_needs_a_certificate_and_a_token() {
+    let mut config = ApiConfig::default();
+    config.listen = Some("0.0.0.0:0".parse().expect("an address"));
+    let (access, _) = Access::drawn(false).expect("the system has random numbers");
+    for access in [access, Access::read(&config).expect("there is no file")] {
+        let refused = Api::start(&config, access, "program").expect_err("it is refused").to_string();
+        assert!(refused.contains("can be reached from other machines"), "{refused}");
+    }
+    config.certificate = Some("server.pem".into());
+    let refused = Access::read(&config).expect_err("the key is missing").to_string();
+    assert_eq!(refused, "a certificate needs its key, and a key its certificate");
 }

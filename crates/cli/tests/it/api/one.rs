@@ -2,7 +2,7 @@
 
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
-use strandcast::live::api::HAS_PAGE;
+use strandcast::live::api::has_page;
 
 use super::http::{At, done, post};
 use super::{Left, socket};
@@ -231,7 +231,7 @@ fn page(running: &Running) -> (At, String) {
 fn the_page_opens_by_the_token_of_its_address_alone() {
     let (port, stats) = (port(), file("page.jsonl"));
     let receive = format!("receive 127.0.0.1:{port} {} --page", file("page.ts").display());
-    if !HAS_PAGE {
+    if !has_page() {
         run(&receive).fails(2, &["--page", "make web"]);
         return;
     }

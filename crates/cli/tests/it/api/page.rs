@@ -5,7 +5,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 use nix::sys::signal::Signal;
 use serde_json::Value;
-use strandcast::live::api::HAS_PAGE;
+use strandcast::live::api::has_page;
 
 use super::http::{At, Response};
 use super::{LOOK, Served, TURN, tokens};
@@ -54,7 +54,7 @@ fn the_page_needs_no_token_and_runs_no_script_but_its_own() {
         ("/mpegts.js", "text/java"),
     ] {
         let response = served.port.get(path);
-        if HAS_PAGE {
+        if has_page() {
             assert_eq!(response.status, 200, "{path}");
             assert!(response.head.contains(&format!("content-type: {kind}")), "{}", response.head);
             assert!(response.head.contains("content-encoding: gzip"), "{}", response.head);
@@ -144,7 +144,7 @@ fn can_show() -> bool {
     if let Some(part) = missing {
         println!("not run: {part} is not in STRANDCAST_PARTS");
     }
-    let built = HAS_PAGE;
+    let built = has_page();
     assert!(built || missing.is_some(), "the page was made after this program was built: build it again");
     missing.is_none()
 }

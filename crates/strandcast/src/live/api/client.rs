@@ -70,11 +70,11 @@ pub struct Response(BufReader<Box<dyn Read + Send>>);
 impl Client {
     /// Makes a client of the API at this address: the path of a socket, `http://HOST:PORT` or `https://HOST:PORT`.
     /// `authority` is a file with the server's certificate, or with the certificate of its authority. `token` is a file
-    /// whose first line is a token.
+    /// whose first line that is neither empty nor a comment is a token.
     ///
     /// # Errors
     /// Returns [`ClientError::NotSecure`] if an authority is given without need. Returns [`Error::Usage`] if the address
-    /// is wrong, and [`Error::Store`] if the token cannot be read.
+    /// is wrong, or a token would be sent to another machine over HTTP, and [`Error::Store`] if the token cannot be read.
     pub fn of(address: &str, authority: Option<&Path>, token: Option<&Path>) -> Result<Client, ClientError> {
         let (place, token) = (place(address)?, token.map(read_token).transpose()?);
         if let (Place::Address(host), Some(_)) = (&place, &token)

@@ -2,7 +2,7 @@
 //!
 //! A program with a [`Server`](crate::live::serve::Server), a [`Sender`](crate::live::Sender) or a
 //! [`Receiver`](crate::live::Receiver) starts an [`Api`]. The API listens on a Unix socket and on an address. An address
-//! that other machines can reach needs TLS. The API has a separate thread and a separate runtime, so that requests take
+//! that other machines can reach needs TLS and a token. The API has a separate thread and a separate runtime, so that requests take
 //! no time from the thread that carries media.
 //!
 //! The program shows the state of its streams each second ([`Api::show`]), passes events on ([`Api::events`]), and
@@ -35,12 +35,18 @@
 //!             if lines.is_idle() {
 //!                 line = lines.idle();
 //!             }
-//!             api.show(vec![Shown::receiver("live", &receiver, None, &line.clone().named("live").value())]);
+//!             let line = line.clone().named("live").value();
+//!             api.show(vec![Shown::receiver("live", &receiver, None, &line)], vec![line]);
 //!         }
 //!         asked = api.asked() => asked.answer.send(Err("this receiver changes nothing".into())),
 //!         event = receiver.event() => match event {
 //!             Some(Event::Stats(stats)) => line = lines.figures(&stats).unwrap_or(line),
-//!             Some(event) => events.send(&lines.event(&event, &event.to_string(), 0).text()),
+//!             Some(event) => {
+//!                 events.send(&lines.event(&event, &event.to_string(), 0).text());
+//!                 if let Event::Received(_) = event {
+//!                     lines.end();
+//!                 }
+//!             }
 //!             None => return Ok(()),
 //!         },
 //!     }
@@ -84,5 +90,7 @@ pub use request::{Answer, Asked, Change, Outcome};
 pub use senders::senders_json;
 pub use shown::Shown;
 
-/// True if this program contains the page.
-pub const HAS_PAGE: bool = cfg!(page);
+/// Returns whether this program contains the page.
+pub const fn has_page() -> bool {
+    cfg!(page)
+}

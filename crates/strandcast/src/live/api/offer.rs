@@ -42,7 +42,8 @@ impl Api {
     /// configuration names. `instance` is the label of the program in metrics.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if the path of the socket exists and is not a socket. Returns [`Error::Network`] if an
+    /// Returns [`Error::Usage`] if the path of the socket exists and is not a socket, or if other machines can reach the
+    /// address and `access` lacks a certificate or a token. Returns [`Error::Network`] if an
     /// address or a path is in use.
     pub fn start(config: &ApiConfig, access: Access, instance: &str) -> Result<Api, Error> {
         let board = Arc::<Board>::default();
@@ -76,10 +77,10 @@ impl Api {
         Some(format!("{place}/#/{name}?token={token}"))
     }
 
-    /// Shows these streams. Call it each second: after 10 s without a call the API reports that the program hangs.
-    pub fn show(&mut self, streams: Vec<Shown>) {
-        let lines: Vec<Value> =
-            streams.iter().map(|stream| stream.line.clone()).filter(|line| !line.is_null()).collect();
+    /// Shows these streams. `lines` has the last line of statistics of each stream for the metrics, also of streams that
+    /// are ending. Call it each second: after 10 s without a call the API reports that the program hangs.
+    pub fn show(&mut self, streams: Vec<Shown>, lines: Vec<Value>) {
+        let lines = lines.into_iter().filter(|line| !line.is_null()).collect();
         let metrics = self.gone.with(lines, Instant::now());
         self.board.set(Snapshot::of(streams, metrics, &self.instance));
     }

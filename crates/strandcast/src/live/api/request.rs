@@ -25,7 +25,7 @@ pub enum Change {
         /// True if the output starts.
         on: bool,
     },
-    /// Lists senders. Only the program can read the store of senders.
+    /// Lists the senders of the store.
     Senders,
     /// Allows a sender, and gives the sender a name.
     Allow {

@@ -62,7 +62,12 @@ struct Listening {
 }
 
 impl Listening {
-    fn start(config: &ApiConfig, secure: bool) -> Result<Listening, Error> {
+    fn start(config: &ApiConfig, secure: bool, checked: bool) -> Result<Listening, Error> {
+        if let Some(address) = config.listen.filter(|at| !at.ip().is_loopback() && !checked) {
+            return Err(Error::Usage(format!(
+                "{address} can be reached from other machines: it needs a certificate, its key and a file of tokens"
+            )));
+        }
         let mut all = Listening::default();
         if let Some(path) = &config.socket {
             let (socket, listener) = Socket::listen(path)?;
@@ -136,11 +141,12 @@ impl Running {
         board: Arc<Board>,
     ) -> Result<(Running, mpsc::Receiver<Asked>), Error> {
         let Access { tokens, tls } = access;
+        let checked = tls.is_some() && !tokens.is_empty();
         let tokens = Mutex::new(Arc::new(tokens));
         let (requests, asked) = mpsc::channel(REQUESTS);
         let endless = [(); 2].map(|()| Arc::new(Semaphore::new(ENDLESS)));
         let sessions = Sessions::new().map_err(refused)?;
-        let Listening { listeners, places, socket } = Listening::start(config, tls.is_some())?;
+        let Listening { listeners, places, socket } = Listening::start(config, tls.is_some(), checked)?;
         let shared = Arc::new(Shared { board, tokens, tls: Mutex::new(tls), sessions, requests, endless });
         let (running, ended) = watch::channel(());
         let (opened, outcome) = std::sync::mpsc::channel();

@@ -16,8 +16,6 @@ pub struct Shown {
     pub(super) name: String,
     /// Description of the stream as JSON: the keys of its last line of statistics, and keys that only the API has.
     pub(super) described: Value,
-    /// The last line of statistics, or null.
-    pub(super) line: Value,
     view: View,
 }
 
@@ -65,7 +63,7 @@ impl Shown {
         let mut described = object(line.clone());
         described.insert("name".to_owned(), json!(name));
         described.extend(object(more));
-        Shown { name, described: Value::Object(described), line: line.clone(), view }
+        Shown { name, described: Value::Object(described), view }
     }
 
     /// Begins to view the media, or returns the reason why this cannot be.

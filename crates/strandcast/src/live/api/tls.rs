@@ -48,10 +48,11 @@ impl Tls {
     /// # Errors
     /// Returns [`Error::Usage`] with a line that contains the file and the remedy.
     pub(super) fn read(config: &ApiConfig) -> Result<Option<Tls>, Error> {
-        let (Some(certificate), Some(key)) = (&config.certificate, &config.certificate_key) else {
-            return Ok(None);
-        };
-        read(certificate, key).map(Some).map_err(Error::Usage)
+        match (&config.certificate, &config.certificate_key) {
+            (Some(certificate), Some(key)) => read(certificate, key).map(Some).map_err(Error::Usage),
+            (None, None) => Ok(None),
+            _ => Err(Error::Usage("a certificate needs its key, and a key its certificate".to_owned())),
+        }
     }
 
     /// Returns the kind of access of requests over TLS.

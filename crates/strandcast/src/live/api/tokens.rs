@@ -49,6 +49,10 @@ impl Tokens {
         Tokens { view, control, without: Right::Anyone }
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.view.is_empty() && self.control.is_empty()
+    }
+
     /// Returns the right of a request with this header `Authorization`, or `None` if the token is unknown.
     pub(super) fn right(&self, header: Option<&[u8]>) -> Option<Right> {
         let Some(header) = header else { return Some(self.without) };

@@ -1,4 +1,4 @@
-//! Part of a configuration for the API of a server. The library only reads it.
+//! Part of a configuration for the API of a server.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use toml::Spanned;
 use super::file::{Api, Text};
 use crate::error::Error;
 
-/// Addresses and tokens of an API that a program offers. The library itself has no API.
+/// Addresses and tokens of an API. The feature `api` serves it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ApiConfig {
