@@ -104,3 +104,20 @@ fn the_default_takes_its_share_of_queues_of_any_depth() {
         }
     }
 }
+
+/// The association joins while the queue of a TCP connection is full, so that all its first round trips are long. It
+/// then takes one share over both links, and not what the TCP connection gives up.
+#[test]
+fn two_links_that_join_a_full_queue_take_one_share() {
+    let file =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/real-paths/shared-bottleneck.toml");
+    let times = ["run.time=\"35 s\"".to_owned(), "run.warmup=\"15 s\"".to_owned()];
+    let scenario = scenario::load(&file, &times).unwrap_or_else(|error| panic!("{error}"));
+    for seed in [2, 3] {
+        let mut simulation =
+            Simulation::new(&scenario, &Presets, seed, Some("strand")).expect("it is a network");
+        let result = simulation.run(RunOptions::default(), &mut ()).expect("the run is not interrupted");
+        let share = goodput(&result, "ours") / goodput(&result, "tcp");
+        assert!((0.5..1.5).contains(&share), "seed {seed}: {share:.2} of the rate of TCP");
+    }
+}

@@ -24,6 +24,8 @@ pub(crate) struct Reordering {
     now: Duration,
     before: Duration,
     since: Instant,
+    /// Least round-trip time of all paths when a lateness was last recorded.
+    least: Duration,
     /// Time at which a spurious retransmission last widened the window.
     widened: Option<Instant>,
     /// Time at which the loss of the next overtaken chunk is decided.
@@ -39,21 +41,34 @@ impl Reordering {
         }
     }
 
-    /// Records that a chunk was acknowledged `lateness` after the first SACK that missed it.
-    pub fn late_by(&mut self, now: Instant, lateness: Duration) {
+    /// Records that a chunk was acknowledged `lateness` after the first SACK that missed it. `least` is the least
+    /// round-trip time of all paths.
+    pub fn late_by(&mut self, now: Instant, lateness: Duration, least: Duration) {
         self.passes(now);
+        if lateness >= self.longest() {
+            self.least = least;
+        }
         self.now = self.now.max(lateness.min(LATEST));
     }
 
     /// Records that a chunk was retransmitted although it had already arrived, at an unknown time. The window widens at
     /// most once per round trip (RFC 8985 §6.2 step 4).
-    pub fn widen(&mut self, now: Instant, round_trip: Duration) {
+    pub fn widen(&mut self, now: Instant, round_trip: Duration, least: Duration) {
         if self.widened.is_some_and(|at| now.saturating_since(at) < round_trip) {
             return;
         }
         self.widened = Some(now);
         let wider = (self.longest() * 2).max(round_trip / 4).max(MIN_STEP);
-        self.late_by(now, wider);
+        self.late_by(now, wider, least);
+    }
+
+    /// Takes the least round-trip time of all paths. The least time decides whether a late acknowledgement belongs to
+    /// the first transmission of a chunk or to its retransmission. If it was measured with a full queue, and the queue
+    /// has become shorter since then, these decisions may be wrong. They are then forgotten.
+    pub fn measured(&mut self, least: Duration) {
+        if 4 * least < 3 * self.least {
+            (self.now, self.before, self.least) = (Duration::ZERO, Duration::ZERO, least);
+        }
     }
 
     fn longest(&self) -> Duration {
@@ -89,11 +104,11 @@ mod tests {
     #[test]
     fn the_longest_lateness_counts_for_a_while_and_a_quarter_more() {
         let mut path = Reordering::default();
-        path.late_by(Instant::from_millis(1000), ms(40));
-        path.late_by(Instant::from_millis(2000), ms(20));
+        path.late_by(Instant::from_millis(1000), ms(40), ms(30));
+        path.late_by(Instant::from_millis(2000), ms(20), ms(30));
         assert_eq!(path.window(Instant::from_millis(3000)), ms(50));
         assert_eq!(path.window(Instant::from_millis(33_000)), ms(50), "for one period more");
-        path.late_by(Instant::from_millis(40_000), ms(8));
+        path.late_by(Instant::from_millis(40_000), ms(8), ms(30));
         assert_eq!(path.window(Instant::from_millis(62_000)), ms(50));
         assert_eq!(path.window(Instant::from_millis(64_500)), ms(10));
         assert_eq!(path.window(Instant::from_millis(200_000)), Duration::ZERO);
@@ -102,12 +117,28 @@ mod tests {
     #[test]
     fn spurious_retransmissions_of_unknown_lateness_double_the_window() {
         let (mut path, at) = (Reordering::default(), Instant::from_millis(1));
-        path.widen(at, ms(100));
-        path.widen(at + ms(99), ms(100));
+        path.widen(at, ms(100), ms(30));
+        path.widen(at + ms(99), ms(100), ms(30));
         assert_eq!(path.longest(), ms(25), "once in a round trip");
-        path.widen(at + ms(100), ms(100));
+        path.widen(at + ms(100), ms(100), ms(30));
         assert_eq!(path.longest(), ms(50));
-        (0..200).for_each(|n| path.widen(at + ms(100 * n), ms(100)));
+        (0..200).for_each(|n| path.widen(at + ms(100 * n), ms(100), ms(30)));
         assert_eq!(path.window(at + ms(20_000)), LATEST + LATEST / MARGIN);
+    }
+
+    /// A path joins while another flow keeps its queue full: the least of all round trips is 87 ms, 31 ms without a
+    /// queue. An acknowledgement 40 ms after a retransmission seems to be that of the first transmission.
+    #[test]
+    fn a_lateness_that_a_full_queue_explains_is_forgotten() {
+        let (mut path, at) = (Reordering::default(), Instant::from_millis(1000));
+        path.late_by(at, ms(49), ms(87));
+        path.late_by(at, ms(5), ms(70));
+        path.measured(ms(66));
+        assert_eq!(path.longest(), ms(49), "less than a quarter below");
+        path.measured(ms(31));
+        assert_eq!(path.longest(), Duration::ZERO);
+        path.late_by(at, ms(12), ms(31));
+        path.measured(ms(31));
+        assert_eq!(path.longest(), ms(12), "judged by the true one");
     }
 }

@@ -74,16 +74,18 @@ impl Sender {
         if !cx.config.reordering {
             return;
         }
+        let least = cx.paths.views().iter().filter_map(|v| v.min_rtt).min().unwrap_or_default();
         for a in &mut acked.paths {
             let path = a.info.path;
             let view = cx.paths.view(path.index());
             let (trip, rto) = (view.srtt.unwrap_or_default(), view.rto);
             let reordering = &mut cx.paths[path.index()].reordering;
+            reordering.measured(least);
             if a.overtaken_for > Duration::ZERO {
-                reordering.late_by(now, a.overtaken_for);
+                reordering.late_by(now, a.overtaken_for, least);
             }
             if a.needless_again {
-                reordering.widen(now, trip);
+                reordering.widen(now, trip, least);
             }
             // Half of the round-trip time may be jitter. More would leave no measurable queue.
             a.info.lateness = reordering.lateness(now).min(trip / 2);
