@@ -1,4 +1,5 @@
-"""Schemes on random networks and on networks of files, compared with the best path alone: docs/measurements/real-paths.md.
+"""Schemes on random networks and on networks of files, compared with the best path alone:
+docs/measurements/real-paths.md.
 
 Sets are `links`, `live` and `traces` (bench/network_sets.py), and `random`: networks that are drawn from --seed. A path
 alone is driven by the scheme itself, by `sctp`, or by schemes that --alone names instead, whichever is best, with the
@@ -56,7 +57,7 @@ OPTIONS = [
 
 def checked(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> None:
     if unknown := set(asked.sets) - {*sets.SETS, "random"}:
-        parser.error(f"no set {', '.join(sorted(unknown))}; there are {', '.join((*sets.SETS, 'random'))}")
+        parser.error(f"no set {', '.join(sorted(unknown))}; choose from {', '.join((*sets.SETS, 'random'))}")
     if asked.harm or asked.files:
         asked.sets = ["random"]
     asked.sets = asked.sets or [*sets.SETS, "random"]

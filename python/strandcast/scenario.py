@@ -78,7 +78,7 @@ class Scenario:
         """
         there = examples()
         if name not in there:
-            problem = f"there are {', '.join(there)}"
+            problem = f"choose from {', '.join(there)}"
             raise ScenarioError(f"there is no example {name!r}; {problem}", problem=problem)
         return cls.load(_example(name))
 

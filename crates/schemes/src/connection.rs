@@ -65,8 +65,8 @@ fn not_for_flows(part: &dyn SchedulerPart) -> Option<&'static str> {
 
 /// Returns two specs for an MPTCP flow: the windows and the scheduler that `spec` names
 /// (`NAME[,scheduler=NAME][,key=value]...`). Keys of the scheduler belong to the scheduler's spec. All other keys
-/// belong to the windows. A preset that is not a window stands for its window and its scheduler, if MPTCP flows can use
-/// both.
+/// belong to the windows. If `spec` names a preset instead of a window, the preset's window and the preset's scheduler
+/// are used, provided that MPTCP flows can use both.
 ///
 /// # Errors
 /// A word that is not a key with a value, or a key that is given twice.
@@ -114,8 +114,8 @@ mod tests {
 
     #[test]
     fn mistakes_get_one_line_that_helps() {
-        let names = format!("there are {}", known().collect::<Vec<_>>().join(", "));
-        assert!(names.starts_with("there are round-robin, lowest-rtt, redundant"), "{names}");
+        let names = format!("choose from {}", known().collect::<Vec<_>>().join(", "));
+        assert!(names.starts_with("choose from round-robin, lowest-rtt, redundant"), "{names}");
         assert_eq!(
             error("lowest-rt"),
             format!("unknown scheduler 'lowest-rt', did you mean lowest-rtt?; {names}")

@@ -237,7 +237,7 @@ def report(wanted: Selection, paper: Paper, made: Manifest) -> pathlib.Path:
 def tables(wanted: Selection, docs: pathlib.Path) -> list[pathlib.Path]:
     """Fills the documentation's tables for the figures that have all of their runs.
 
-    Tables of other figures keep their numbers.
+    The tables of figures that lack runs stay unchanged.
     """
     import strandcast.figures.tables as tables
 
@@ -407,7 +407,7 @@ def chosen(
     """Returns the requested papers, each with the requested figures; all of them if none is requested."""
     papers = [paper for paper in known if name in (paper.name, "all")]
     if not papers:
-        parser.error(f"there is no paper {name}; there are {', '.join(paper.name for paper in known)} and all")
+        parser.error(f"there is no paper {name}; choose from {', '.join(paper.name for paper in known)} and all")
     there = [figure for paper in papers for figure in paper.figures]
     for wrong in figures:
         if not any(wrong in numbers(figure) for figure in there):

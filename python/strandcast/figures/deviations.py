@@ -157,8 +157,8 @@ def text(paper: Paper, store: Store, count: int | None = None) -> str:
 
     Empty if figures lack runs without any deviation.
 
-    A deviation has a row as soon as one of the figures that it changes has all runs. The row says which figures lack
-    runs, and then has no numbers of verdicts. The last line names deviations without a row.
+    A deviation has a row as soon as one of the figures that it changes has all runs. If figures lack runs, the row
+    names these figures and shows no counts of verdicts. The last line names the deviations without a row.
 
     Raises:
         StoreError: A file of the store can't be read.

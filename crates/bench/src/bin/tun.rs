@@ -31,7 +31,7 @@ use strandcast_netem::link::{Count, Link};
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 
-/// Maximum bytes of a packet of an interface.
+/// Size in bytes of the largest packet that an interface can deliver.
 const MAX_PACKET: usize = 65_535;
 /// Delays in ms above which a packet counts as late.
 const LATE_MS: [u64; 3] = [1, 5, 20];

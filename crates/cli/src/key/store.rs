@@ -21,9 +21,9 @@ pub(crate) fn store(option: Option<&Path>) -> Result<Store, CliError> {
     })
 }
 
-/// Returns the store of an identity file. The file is `named`, or otherwise the value of `STRANDCAST_KEY`, or otherwise
-/// the file in the user's home. Returns `None` if the user has no home. The account of a service often names a home
-/// that does not exist, and an identity in such a home would be lost.
+/// Returns the store of an identity file. The file is `named` if it is given, else the file that `STRANDCAST_KEY`
+/// names, else the file in the user's home directory. Returns `None` if the user has no home. The account of a service
+/// often names a home that does not exist, and an identity in such a home would be lost.
 pub fn user_store(named: Option<&Path>) -> Option<Store> {
     let named = named.map(Path::to_owned).or_else(|| var("STRANDCAST_KEY"));
     // Relative folders are ignored, as the XDG Base Directory Specification requires.

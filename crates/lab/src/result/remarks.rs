@@ -28,8 +28,8 @@ pub fn remarks(scenario: &Scenario, summary: &Summary) -> Vec<String> {
     all
 }
 
-/// Returns a remark about a flow for two reasons: its slowest path has few round trips, or its slow start takes much of
-/// the measured time.
+/// Returns a remark about a flow if its slowest path has few round trips in the measured time, or if its slow start
+/// takes much of this time.
 fn too_short(scenario: &Scenario, name: &str, flow: &Flow, counted: f64) -> Option<String> {
     let of = |(path, way): (&String, &crate::scenario::Path)| {
         let links = scenario.way(&flow.from, &flow.to, &way.via).ok()?;

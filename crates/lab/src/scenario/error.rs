@@ -78,5 +78,9 @@ pub(crate) fn hint<'a>(word: &str, names: impl IntoIterator<Item = &'a str> + Cl
         return format!("; did you mean `{name}`?");
     }
     let names: Vec<&str> = names.into_iter().collect();
-    if names.is_empty() { "; there are no names".into() } else { format!("; there are {}", names.join(", ")) }
+    if names.is_empty() {
+        "; there are no names".into()
+    } else {
+        format!("; choose from {}", names.join(", "))
+    }
 }

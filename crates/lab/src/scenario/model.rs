@@ -228,7 +228,7 @@ pub enum Loss {
     },
 }
 
-/// Form of [`Modulation`] in the hash of a scenario and in its written form.
+/// Serialised form of [`Modulation`], for the hash of a scenario and for the file to which a scenario is written.
 #[derive(Serialize)]
 #[serde(remote = "Modulation")]
 enum ModulationWritten {
@@ -372,24 +372,24 @@ pub struct Path {
 pub enum Transport {
     /// SCTP of this project.
     Sctp {
-        /// Preset with parameters (`cmt,rtx=cwnd`).
+        /// Preset: its name and its parameters (`cmt,rtx=cwnd`).
         scheme: String,
         /// Constants.
         sctp: Sctp,
     },
     /// TCP over one path.
     Tcp {
-        /// Window with parameters (`cubic,beta=0.7`).
+        /// Window: its name and its parameters (`cubic,beta=0.7`).
         cc: String,
         /// Constants.
         tcp: Tcp,
     },
     /// MPTCP, with one subflow per path.
     Mptcp {
-        /// Window over all subflows with parameters (`lia`).
+        /// Coupled window of all subflows: its name and its parameters (`lia`).
         cc: String,
-        /// Scheduler with parameters (`redundant,copies=2`). The default is not a part of the hash, so that older
-        /// scenarios keep their hash.
+        /// Scheduler: its name and its parameters (`redundant,copies=2`). The default is left out of the hash, so that
+        /// older scenarios keep their hash.
         #[serde(skip_serializing_if = "is_lowest_rtt")]
         scheduler: String,
         /// Constants.

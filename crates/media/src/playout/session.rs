@@ -142,7 +142,7 @@ impl Session {
         self.newest + i64::from(ahead)
     }
 
-    /// Moves to the turn of message `sequence`, which was sent at `sent`. Earlier messages that have not arrived count
+    /// Advances playout to message `sequence`, which was sent at `sent`. Earlier messages that have not arrived count
     /// as lost.
     fn pass(&mut self, sequence: i64, sent: MediaTime, stats: &mut PlayoutStats) {
         let from_start = sent.saturating_since(MediaTime::ZERO) <= self.latency && sequence >= 0;

@@ -247,7 +247,7 @@ impl Association {
         self.tx.send(&mut self.cx, now, payload, options, self.rx.spare())
     }
 
-    /// Reads the next message in an order that its stream permits, and returns the effects of the read.
+    /// Reads the next message that may be delivered in the order of its stream, and returns the effects of the read.
     pub(crate) fn read(&mut self) -> Reading {
         self.rx.read(&mut self.cx, self.tx.heap())
     }

@@ -126,7 +126,8 @@ mod tests {
         Limiter::new(AnswerRates { all, prefix, address }, &mut Seeds::new(1, 0).stream("limiter"))
     }
 
-    /// Returns the number of answers to the sources `of(n)`, which send a request each 0.1 ms from time 0 for 3 s.
+    /// Returns the number of answers to 30 000 requests. One request arrives every 0.1 ms, from time 0 to 3 s. Request
+    /// `n` comes from the source `of(n)`.
     fn answered(l: &mut Limiter, of: impl Fn(u32) -> IpAddr) -> usize {
         (0..30_000).filter(|n| l.admit(Instant::from_nanos(u64::from(*n) * 100_000), of(*n))).count()
     }

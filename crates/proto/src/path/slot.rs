@@ -72,8 +72,8 @@ impl PathStats {
         self.down + self.down_since.map_or(Duration::ZERO, |s| now - s)
     }
 
-    /// Returns the part of the sent chunks that were declared lost. Chunks that are known to have arrived are
-    /// subtracted.
+    /// Returns the fraction of the sent chunks that were declared lost. Chunks that were declared lost but are known to
+    /// have arrived do not count.
     pub fn loss(&self) -> f64 {
         if self.chunks_sent == 0 {
             return 0.0;

@@ -51,7 +51,8 @@ use crate::part::{Estimators, SchedulerPart};
 const SHARE: f64 = 0.25;
 /// Share of the time that new messages have. If all paths have queues, chunks may wait in queues for this share.
 const FILLED: f64 = 0.5;
-/// Share of a new message's time. If an old message has less time left, it has waited for long.
+/// Share of the time that a new message has for its delivery. A message that has less time left than this share has
+/// already waited a long time.
 const AGED: f64 = 0.5;
 /// Time in seconds for which a chunk that is late on every path may wait in queues that the chunks cause themselves.
 const LATE: f64 = 0.02;

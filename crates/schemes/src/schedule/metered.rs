@@ -2,8 +2,8 @@
 //! ([`Tariff`](strandcast_proto::policy::Tariff)).
 //!
 //! * *Classes*: a path of a higher class takes a chunk only if no path of a lower class delivers it in time, even after
-//!   one loss. The higher class is then open. It also takes chunks that have time to wait, until it has not been needed
-//!   for the time [`SPARE`]. Data without a deadline use the lowest class.
+//!   one loss. The higher class is then open. An open class also takes chunks that have time to wait. It is closed
+//!   again when no chunk has needed it for the time [`SPARE`]. Data without a deadline use the lowest class.
 //! * *Allowance*: the remaining allowance, less the share [`RESERVE`], is divided over the time for which it must last.
 //!   Unused allowance accumulates, but at most that of the time [`SAVED`]. A path that has used its present part takes
 //!   no data while another path is usable.

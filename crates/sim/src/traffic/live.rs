@@ -56,8 +56,8 @@ pub struct LiveConfig {
 }
 
 /// A video with a constant rate. The source delivers the video in bursts of whole messages at equal intervals. The
-/// first burst is at the start. If a message is not completely due at the end of a burst, it is delivered with the next
-/// burst.
+/// first burst is at the start. If only a part of a message is due by the time of a burst, the whole message is
+/// delivered with the next burst.
 #[derive(Debug)]
 pub struct LiveVideo {
     config: LiveConfig,

@@ -1,5 +1,5 @@
-//! A file with the bytes that metered links have used, by month of their plans and by the hardware of the link. Several
-//! processes may write to it.
+//! A file with the number of bytes that each metered link has used in each billing month of its plan. The file
+//! recognises a link by its hardware. Several processes may write to the file.
 
 mod month;
 #[cfg(test)]

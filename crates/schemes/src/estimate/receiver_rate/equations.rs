@@ -39,7 +39,8 @@ pub struct RoundTrip {
 }
 
 impl RoundTrip {
-    /// Takes the time in seconds from a feedback to the first packet of the round that it begins (eq. 1).
+    /// Adds a sample of the round-trip time in seconds (eq. 1): the time from a feedback message to the first packet of
+    /// the round that this message begins.
     pub fn sample(&mut self, sample: f64) {
         match self.smoothed {
             None => {

@@ -20,7 +20,8 @@ const SILENCE: (Duration, Duration) = (Duration::from_millis(100), Duration::fro
 
 /// Time of sending without any rate from the receiver. After this time, no rates are expected.
 const NO_RATES: Duration = Duration::from_secs(3);
-/// Greatest number of packets in flight with which the peer's full buffer counts as the reason why the sender stops.
+/// Maximum number of packets in flight of a sender that the peer's full buffer has stopped. If more packets are in
+/// flight, lost data may be the reason.
 const FEW: u64 = 2;
 
 /// Counters of one path.
