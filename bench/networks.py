@@ -1,5 +1,4 @@
-"""Schemes on random networks and on networks of files, compared with the best path alone:
-docs/measurements/real-paths.md.
+"""Schemes on random networks and on networks of files, compared with the best path alone: docs/measurements/real-paths.md.
 
 Sets are `links`, `live` and `traces` (bench/network_sets.py), and `random`: networks that are drawn from --seed. A path
 alone is driven by the scheme itself, by `sctp`, or by schemes that --alone names instead, whichever is best, with the

@@ -11,8 +11,8 @@
 //! windows carry in the longest round-trip time. The second value is twice the bytes that have arrived but are kept
 //! because an earlier chunk is missing.
 //!
-//! Both buffers shrink when less is needed for some time. The receive buffer shrinks only as the application reads: a
-//! window that the peer has been offered is not withdrawn.
+//! Both buffers shrink after less than their size was needed for some time. The receive buffer shrinks only as the
+//! application reads, because a window that was offered to the peer is not withdrawn.
 
 /// State of a buffer of an association.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
@@ -36,6 +36,7 @@ pub struct Buffers {
     /// may exceed the size of the buffer, because they expire. The limit of such messages is
     /// [`crate::config::TransportConfig::buffer_limit`].
     pub send: Buffer,
-    /// Received data that wait for missing data or for the application. Each chunk counts 16 bytes in addition.
+    /// Received data that wait for missing data or for the application. Each chunk counts 16 bytes more than its
+    /// payload.
     pub receive: Buffer,
 }
