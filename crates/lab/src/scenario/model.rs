@@ -102,8 +102,7 @@ pub struct Direction {
     pub queue: Queue,
     /// Loss models by name. Each packet passes all of them.
     pub loss: Named<Loss>,
-    /// Retransmission by the link itself. If it is absent, the hash leaves the field out, so that older scenarios keep
-    /// their hash.
+    /// Retransmission by the link itself. If it is absent, the hash leaves it out: older scenarios keep their hash.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arq: Option<Arq>,
     /// Random delays, by which later packets may overtake earlier ones.
@@ -188,8 +187,7 @@ pub enum Loss {
         /// Probability.
         rate: Number,
     },
-    /// Two states, Good and Bad. The state may change with each packet. The file gives `rate` and `burst`, or the four
-    /// probabilities.
+    /// Two states, Good and Bad, that may change at each packet: `rate` and `burst`, or the four probabilities.
     MarkovByPacket {
         /// Probability of a change from Good to Bad, per packet.
         p_good_to_bad: f64,
@@ -318,8 +316,8 @@ pub struct Flow {
     pub transport: Transport,
     /// Application.
     pub app: App,
-    /// True if the file gives no message size. Each message is then as large as a packet permits. The bytes that an
-    /// SCTP flow's scheme inserts before DATA take a part of the packet.
+    /// True if the file gives no message size. Each message then fills a packet, less the bytes that the scheme of an
+    /// SCTP flow inserts before DATA.
     pub fits: bool,
     /// Start of the flow in seconds. If it is a distribution, the start of each of the `count` flows is drawn
     /// separately.
@@ -330,8 +328,8 @@ pub struct Flow {
     pub count: u32,
     /// True if `--scheme` replaces the scheme of the flow.
     pub compare: bool,
-    /// Paths of the flow through the network. If the list is empty, the flow has one path called `default`. This path
-    /// uses the radio that both ends share. Without such a radio, it uses the route with the fewest links.
+    /// Paths of the flow through the network. If the list is empty, the flow has one path called `default`. It uses the
+    /// radio of both ends, or if there is no such radio, the route with the fewest links.
     pub paths: Named<Path>,
     /// Path that an SCTP flow prefers. The path becomes the primary path once it is confirmed. Without this setting,
     /// the path of the handshake remains the primary path. INIT is tried on the paths in the order of their names.

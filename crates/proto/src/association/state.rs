@@ -94,8 +94,7 @@ impl Association {
         let mut a = Association::blank(config, Role::Accepter, found.ports, identity, scheme, seeds);
         a.handshake.accepted(&a.cx.config, found.remote, found.random);
         let path = a.manager().open_slot(now, tuple, None);
-        // If COOKIE ECHO came from an address other than the cookie's, this packet earns the bytes that may be sent to
-        // it.
+        // If COOKIE ECHO came from another address, this packet earns the bytes that may be sent there.
         a.cx.paths[path.index()].credit = (found.remote != tuple.remote).then_some(0);
         let (mut m, handshake, _) = a.split();
         handshake.learn(&mut m, &found.peer);
@@ -117,13 +116,12 @@ impl Association {
         Handshake::refuse_restart(&mut self.cx);
     }
 
-    /// Opens the further paths of an accepting endpoint, to the addresses that the peer listed. The peer is not a
-    /// Strandcast peer.
+    /// Opens the further paths of an accepting endpoint to the addresses that a peer of another stack listed.
     pub(crate) fn pair_with(&mut self, now: Instant, peer: &Capabilities, locals: &[(LinkId, SocketAddr)]) {
         self.manager().pair_with(now, peer, locals);
     }
 
-    /// Returns the components that a change of paths affects as one group, and the other components separately.
+    /// Returns the components that a change of paths affects, and the others.
     pub(super) fn split(&mut self) -> (PathManager<'_>, &mut Handshake, &mut Closing) {
         let manager = PathManager { cx: &mut self.cx, tx: &mut self.tx, rx: &mut self.rx };
         (manager, &mut self.handshake, &mut self.closing)
@@ -231,8 +229,7 @@ impl Association {
         self.tx.first_unacknowledged()
     }
 
-    /// Returns the bytes of heap memory that the association uses for packets of the peer and for messages of the
-    /// application.
+    /// Returns the bytes of heap that packets of the peer and messages of the application occupy.
     pub fn heap(&self) -> usize {
         self.rx.heap() + self.tx.heap()
     }
@@ -298,7 +295,7 @@ impl Association {
         self.cx.paths.seen().primary()
     }
 
-    /// Copies the application's requests from `previous`, the association with the peer before the peer's restart.
+    /// Copies the application's requests from the association before the peer's restart.
     pub(crate) fn want_as(&mut self, previous: &Association) {
         self.cx.want_as(&previous.cx);
         self.want(previous.rx.wanted());

@@ -167,8 +167,8 @@ impl Content {
         used
     }
 
-    /// Returns the entries of a link. They are the entries with its USB port; if there are none, those with its
-    /// hardware address; if there are none either, the entries with its name that have no hardware.
+    /// Returns the entries of a link. They are the entries with its USB port, or else the entries with its hardware
+    /// address, or else the entries without hardware that have its name.
     fn of(&self, link: &Known) -> Vec<usize> {
         let all = |is: &dyn Fn(&Entry) -> bool| -> Vec<usize> {
             (0..self.links.len()).filter(|at| is(&self.links[*at])).collect()

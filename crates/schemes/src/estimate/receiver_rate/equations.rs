@@ -145,7 +145,7 @@ impl Smoothed {
     }
 }
 
-/// The largest of the values that were added in the last 5 to 10 seconds.
+/// The largest value that was added in the last 5 to 10 seconds.
 #[derive(Copy, Clone, PartialEq, Default, Debug)]
 pub struct Most {
     since: Option<Instant>,
