@@ -227,7 +227,7 @@ class ProbableMistake(NamedTuple):
     place: str
     """Place of the mistake: `net.toml:12: links.b.delay`, `link b`, `flow video`."""
     message: str
-    """Description of the oddity, and how to mend it."""
+    """Description of the oddity, and how to correct it."""
 
 
 @dataclasses.dataclass(frozen=True, repr=False)

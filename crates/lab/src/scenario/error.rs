@@ -16,7 +16,7 @@ pub struct ScenarioError {
     pub set: Option<String>,
     /// Full name of the key with the mistake (`links.b.rate`). Empty if the mistake is not in a key.
     pub key: String,
-    /// Description of the mistake, and how to mend it.
+    /// Description of the mistake, and how to correct it.
     pub message: String,
 }
 

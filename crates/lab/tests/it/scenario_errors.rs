@@ -1,4 +1,4 @@
-//! Every mistake in a scenario gets one line: file, line, key, what is wrong and how to mend it.
+//! Every mistake in a scenario gets one line: file, line, key, what is wrong and how to correct it.
 
 use std::path::Path;
 
