@@ -194,8 +194,7 @@ def text(paper: Paper, store: Store, count: int | None = None) -> str:
 
 
 def gained(ours: Outcome, default: Outcome) -> set[tuple[str, str]]:
-    """Returns the claims that are reproduced here but not by default. Claims without a verdict in either do not
-    count."""
+    """Returns the claims that are reproduced here but not by default, if both have a verdict on them."""
     return (ours.reproduced - default.reproduced) & set(default.judged)
 
 
