@@ -148,12 +148,12 @@ pub(crate) struct TransportArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_CODES, after_long_help = TABLE_AND_CODES.as_str())]
 pub(crate) struct SendArgs {
-    /// FILE (sent at the pace of its clock), a pipe, - (standard input),
-    /// udp://[GROUP@]HOST:PORT[?if=eth0&source=192.0.2.9], rtp:// likewise or srt://[HOST]:PORT
+    /// FILE (sent at the pace of its clock), a pipe, - (standard input), udp://[GROUP@]HOST:PORT[?if=eth0&source=192.0.2.9],
+    /// rtp:// likewise or srt://[HOST]:PORT
     #[arg(value_parser = OsStringValueParser::new().try_map(|word| MediaUrl::of(&word)))]
     pub(crate) input: MediaUrl,
-    /// The receiver: @NAME (see `strandcast key add`), a one-time pairing string, or with --plain HOST[:PORT], default
-    /// UDP port 9899
+    /// The receiver: @NAME (see `strandcast key add`), a one-time pairing string, or with --plain HOST[:PORT], default UDP
+    /// port 9899
     #[arg(value_name = "@NAME")]
     pub(crate) to: Target,
     /// Name of the stream at a receiver of many (`strandcast serve`), if this sender's key may send several there
@@ -167,15 +167,15 @@ pub(crate) struct SendArgs {
     pub(crate) stats: StatsArgs,
     #[command(flatten)]
     pub(crate) api: ApiArgs,
-    /// Costs of a path: if=wwan0,class=2,left=5GB, optionally with for=30d and price=4.5, or month=5GB,day=15 for a
-    /// plan whose months begin on the 15th; repeatable
+    /// Costs of a path: if=wwan0,class=2,left=5GB, optionally with for=30d and price=4.5, or month=5GB,day=15 for a plan
+    /// whose months begin on the 15th; repeatable
     #[arg(long = "tariff", value_name = "SPEC", value_parser = tariff)]
     pub(crate) tariffs: Vec<LinkTariff>,
     /// File with what links with month= have used (default: `ledger.toml` in the folder of the identity)
     #[arg(long, value_name = "FILE")]
     pub(crate) ledger: Option<PathBuf>,
-    /// Keep the rate that the encoder should choose now in FILE, a line of JSON that is replaced as a whole, or write
-    /// each change to a pipe
+    /// Keep the rate that the encoder should choose now in FILE, a line of JSON that is replaced as a whole, or write each
+    /// change to a pipe
     #[arg(long, value_name = "FILE")]
     pub(crate) advice: Option<PathBuf>,
     /// Playout latency in milliseconds after sending; later messages are dropped
@@ -231,8 +231,7 @@ pub(crate) struct SchemaArgs {
 
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct StatsArgs {
-    /// Write one line of JSON per second, and one per event, to the end of FILE, or to standard error. SIGHUP opens
-    /// FILE again
+    /// Write one line of JSON per second, and one per event, to the end of FILE, or to standard error. SIGHUP opens FILE again
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     #[expect(clippy::option_option, reason = "clap's representation of --stats, --stats=FILE or neither")]
     pub(crate) stats: Option<Option<PathBuf>>,
@@ -312,8 +311,8 @@ pub(crate) enum PerfSide {
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_CODES, mut_arg("scheme", |arg| arg.default_value(BULK_SCHEME)))]
 pub(crate) struct PerfClientArgs {
-    /// The server: @NAME (see `strandcast key add`), a one-time pairing string, or with --plain HOST[:PORT], default
-    /// UDP port 9899
+    /// The server: @NAME (see `strandcast key add`), a one-time pairing string, or with --plain HOST[:PORT], default UDP
+    /// port 9899
     #[arg(value_name = "@NAME")]
     pub(crate) to: Target,
     #[command(flatten)]
@@ -362,8 +361,7 @@ pub(crate) struct SimulateArgs {
     /// Runs per scheme; default: as in the scenario
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) runs: Option<u32>,
-    /// Run until the 95 % interval of a metric is that narrow, as goodput_bps<2%; --runs is then the largest number
-    /// (1000)
+    /// Run until the 95 % interval of a metric is that narrow, as goodput_bps<2%; --runs is then the largest number (1000)
     #[arg(long, value_name = "METRIC<P%", conflicts_with = "trace")]
     pub(crate) until: Option<Until>,
     /// Seed of the first run, incremented for each further run; default: as in the scenario
