@@ -104,7 +104,7 @@ pub enum Probed {
     Sealed,
     /// A receiver without encryption, or another SCTP stack, answered.
     Plain,
-    /// The host has no program at this port.
+    /// The host answers that no program listens at this port.
     NoProgram,
     /// This machine refuses to send, because of a filter.
     Forbidden,
