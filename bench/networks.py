@@ -56,7 +56,7 @@ OPTIONS = [
 
 def checked(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> None:
     if unknown := set(asked.sets) - {*sets.SETS, "random"}:
-        parser.error(f"no set {', '.join(sorted(unknown))}; there are {', '.join((*sets.SETS, 'random'))}")
+        parser.error(f"no set {', '.join(sorted(unknown))}; choose from {', '.join((*sets.SETS, 'random'))}")
     if asked.harm or asked.files:
         asked.sets = ["random"]
     asked.sets = asked.sets or [*sets.SETS, "random"]

@@ -38,7 +38,7 @@ DEFAULTS = {"jobs": 1}
 
 def checked(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> None:
     if unknown := sorted(set(asked.experiments) - set(experiments.MEASURES)):
-        parser.error(f"no experiment {', '.join(unknown)}; there are {', '.join(experiments.MEASURES)}")
+        parser.error(f"no experiment {', '.join(unknown)}; choose from {', '.join(experiments.MEASURES)}")
 
 
 def chosen(asked: argparse.Namespace) -> list[experiments.Cell]:

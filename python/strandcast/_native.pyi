@@ -933,7 +933,7 @@ class Signal:
 
         @property
         def departure(self) -> tuple[float, int] | None:
-            """Time at which a packet of this side left the link, and its bytes."""
+            """Time at which the link finished sending a packet of this side, and the packet's length in bytes."""
 
     @final
     class Arrived(Signal):

@@ -16,14 +16,14 @@ class StrandcastError(Exception):
 
 
 class ScenarioError(StrandcastError, ValueError):
-    """A mistake in a scenario: `FILE:LINE: KEY: what is wrong; how to mend it`.
+    """A mistake in a scenario: `FILE:LINE: KEY: what is wrong; how to correct it`.
 
     Attributes:
         file: Name of the scenario's file, as the caller gave it.
         line: Line of the mistake, counted from 1; None if it is not in a line.
         setting: Setting (`KEY=VALUE`) that contains the mistake; None if the file contains it.
         key: Full name of the wrong key (`links.b.rate`); empty if the mistake is not in a key.
-        problem: Description of the mistake, and how to mend it.
+        problem: Description of the mistake, and how to correct it.
     """
 
     def __init__(
@@ -46,17 +46,17 @@ class ScenarioError(StrandcastError, ValueError):
 class ScenarioWarning(UserWarning):
     """A number without a unit that is probably a mistake, such as a delay of 300 s.
 
-    Its text is `FILE:LINE: KEY: why; how to mend it`.
+    Its text is `FILE:LINE: KEY: why; how to correct it`.
     """
 
 
 class TraceError(StrandcastError, ValueError):
-    """A trace that can't be read: `FILE:LINE: what is wrong; how to mend it`.
+    """A trace that can't be read: `FILE:LINE: what is wrong; how to correct it`.
 
     Attributes:
         file: Name of the trace's file, as the caller gave it.
         line: Line of the mistake, counted from 1; None if the file itself can't be read.
-        problem: Description of the mistake, and how to mend it.
+        problem: Description of the mistake, and how to correct it.
     """
 
     def __init__(self, message: str, *, file: str = "", line: int | None = None, problem: str = "") -> None:

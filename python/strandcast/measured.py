@@ -195,14 +195,14 @@ def unknown(runs: pl.DataFrame, name: str, kind: str, subject: str | None, part:
     """Returns the message that runs have no such metric, with the metrics that they have."""
     of_kind = runs.filter(pl.col("subject_kind") == kind)
     if of_kind.is_empty():
-        return f"no subjects of kind {kind!r}; there are {_listing(runs['subject_kind'])}"
+        return f"no subjects of kind {kind!r}; choose from {_listing(runs['subject_kind'])}"
     for column, value in ("subject", subject), ("part", part):
         if value is not None and of_kind.filter(pl.col(column) == value).is_empty():
-            return f"no {column} {value!r} of a {kind}; there are {_listing(of_kind[column])}"
+            return f"no {column} {value!r} of a {kind}; choose from {_listing(of_kind[column])}"
     near = difflib.get_close_matches(name, of_kind["metric"].unique().sort().to_list(), 3)
     if near:
         return f"no metric {name!r} of a {kind}; did you mean {' or '.join(map(repr, near))}?"
-    return f"no metric {name!r} of a {kind}; there are {_listing(of_kind['metric'])}"
+    return f"no metric {name!r} of a {kind}; choose from {_listing(of_kind['metric'])}"
 
 
 def _listing(names: pl.Series) -> str:

@@ -275,7 +275,8 @@ def schemes(name: str | None = None) -> pl.DataFrame:
         _native.canonical(name)
         mine = next((one["parameters"] for one in told if one["name"] == name), None)
         if mine is None:
-            raise SchemeError(f"{name} is not a scheme's bare name; there are {', '.join(one['name'] for one in told)}")
+            known = ", ".join(one["name"] for one in told)
+            raise SchemeError(f"{name} is not a scheme's bare name; choose from {known}")
         keys = [(key["name"], key["default"], key["values"], key["summary"]) for key in mine]
         columns = dict.fromkeys(("parameter", "default", "values", "meaning"), pl.String)
         return pl.DataFrame(keys, schema=columns, orient="row")

@@ -274,7 +274,8 @@ class Result(Metrics):
         kept, plans = saved.policies_of(path), dict(map(policies.plan, schemes))
         for name in plans:
             if name not in kept:
-                raise StoreError(f"{path}: {name} is not a policy that ran; there are {', '.join(kept) or 'none'}")
+                ran = ", ".join(kept) or "none"
+                raise StoreError(f"{path}: {name} is not a policy that ran; policies that ran: {ran}")
         opened = cls(saved.Tables(path), saved.source(path), plans)
         opened._lost = frozenset(kept) - set(plans)
         return opened
@@ -377,7 +378,7 @@ class Result(Metrics):
             if scheme in (None, name) and seed in (None, number):
                 return name, number
         there = ", ".join(f"{name} {number}" for name, number, _ in marks)
-        raise ValueError(f"there is no run of scheme {scheme or 'any'}, seed {seed}; there are {there}")
+        raise ValueError(f"there is no run of scheme {scheme or 'any'}, seed {seed}; choose from {there}")
 
     def _remade(self, scheme: str | None, seed: int | None) -> tuple[str, int]:
         """Returns the run of `_one`, if it can be made again.
@@ -447,7 +448,7 @@ class Result(Metrics):
         mine = self._results
         tables = {"runs": mine.runs, "summary": mine.summary, "series": mine.series, "frames": mine.frames}
         if table not in tables:
-            raise ValueError(f"there is no table {table!r}; there are {', '.join(tables)}")
+            raise ValueError(f"there is no table {table!r}; choose from {', '.join(tables)}")
         return tables[table]()
 
     def to_pandas(self, table: str = "runs") -> pd.DataFrame:

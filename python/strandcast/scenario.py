@@ -78,7 +78,7 @@ class Scenario:
         """
         there = examples()
         if name not in there:
-            problem = f"there are {', '.join(there)}"
+            problem = f"choose from {', '.join(there)}"
             raise ScenarioError(f"there is no example {name!r}; {problem}", problem=problem)
         return cls.load(_example(name))
 
@@ -227,7 +227,7 @@ class ProbableMistake(NamedTuple):
     place: str
     """Place of the mistake: `net.toml:12: links.b.delay`, `link b`, `flow video`."""
     message: str
-    """Description of the oddity, and how to mend it."""
+    """Description of the oddity, and how to correct it."""
 
 
 @dataclasses.dataclass(frozen=True, repr=False)

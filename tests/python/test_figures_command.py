@@ -44,7 +44,7 @@ def said(capsys: pytest.CaptureFixture[str], arguments: str, code: int) -> str:
 @pytest.mark.parametrize(
     ("arguments", "wrong"),
     [
-        ("guo2011", "there is no paper guo2011; there are guo2010, xu2015, cao2016, lee2017, liu2019 and all"),
+        ("guo2011", "there is no paper guo2011; choose from guo2010, xu2015, cao2016, lee2017, liu2019 and all"),
         ("liu2019 --figure 1", "--figure 1: paper liu2019 has 4; 5; 6; 7, 8, 9"),
         ("liu2019 --runs 0", "0 is not a whole number from 1 on"),
         ("liu2019 --runs few", "few is not a whole number"),

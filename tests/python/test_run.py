@@ -96,9 +96,9 @@ def test_a_number_that_is_not_there(two_paths: Scenario) -> None:
     result = sc.run(two_paths, "cmt", runs=1)
     with pytest.raises(KeyError, match=r"no metric 'goodput'.*goodput_bps"):
         result.metric("goodput")
-    with pytest.raises(sc.MetricError, match="no subject 'x' of a flow; there are 'bulk'"):
+    with pytest.raises(sc.MetricError, match="no subject 'x' of a flow; choose from 'bulk'"):
         result.metric("goodput_bps", subject="x")
-    with pytest.raises(ValueError, match="there is no table 'run'; there are runs"):
+    with pytest.raises(ValueError, match="there is no table 'run'; choose from runs"):
         result.arrow("run")
 
 
@@ -113,7 +113,7 @@ def test_a_metric_of_all_paths_has_their_names(two_paths: Scenario) -> None:
     mean = result.mean("goodput_bps", kind="path")
     assert mean.columns == ["scheme", "subject", "part", "n", "mean", "median", "low", "high"]
     assert mean.height == 4
-    with pytest.raises(sc.MetricError, match=r"no metric 'x' of a path; there are .*'goodput_bps'"):
+    with pytest.raises(sc.MetricError, match=r"no metric 'x' of a path; choose from .*'goodput_bps'"):
         result.mean("x", kind="path")
 
 
@@ -220,7 +220,7 @@ def test_a_policys_runs_are_repeated_with_its_class(two_paths: Scenario, tmp_pat
     class Other(Lowest):
         """Another one."""
 
-    with pytest.raises(sc.StoreError, match="Other is not a policy that ran; there are Lowest"):
+    with pytest.raises(sc.StoreError, match="Other is not a policy that ran; policies that ran: Lowest"):
         sc.Result.open(tmp_path, [Other])
 
 
@@ -309,7 +309,7 @@ def test_every_event_of_a_run(two_paths: Scenario, tmp_path: pathlib.Path) -> No
     assert events.height == len(file.read_text().splitlines()) - 1
     delivered = events.filter(event="deliver")["payload"].sum()
     assert delivered == result.metric("delivered_bytes").filter(scheme="sctp", seed=2)["value"][0]
-    with pytest.raises(ValueError, match="there is no run of scheme lia, seed None; there are cmt 1, cmt 2"):
+    with pytest.raises(ValueError, match="there is no run of scheme lia, seed None; choose from cmt 1, cmt 2"):
         result.trace(scheme="lia")
 
 

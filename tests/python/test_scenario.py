@@ -212,7 +212,7 @@ def test_examples_come_with_the_package(tmp_path: pathlib.Path, monkeypatch: pyt
     for name, title in there.items():
         assert sc.Scenario.example(name).title == title
     for wrong in ("none", "../examples/first", "examples/first", ""):
-        with pytest.raises(sc.ScenarioError, match=r"there is no example.*there are first, "):
+        with pytest.raises(sc.ScenarioError, match=r"there is no example.*choose from first, "):
             sc.Scenario.example(wrong)
 
 

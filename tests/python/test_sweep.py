@@ -143,9 +143,9 @@ def test_metrics_of_paths_and_parts(sweep: sc.Sweep) -> None:
     ("asked", "told"),
     [
         ({"name": "goodputs"}, "no metric 'goodputs' of a flow; did you mean 'goodput_bps'"),
-        ({"name": "goodput_bps", "kind": "flows"}, "no subjects of kind 'flows'; there are .*'flow'"),
-        ({"name": "goodput_bps", "subject": "x"}, "no subject 'x' of a flow; there are 'bulk'"),
-        ({"name": "goodput_bps", "kind": "path", "part": "x"}, "no part 'x' of a path; there are 'down', 'up'"),
+        ({"name": "goodput_bps", "kind": "flows"}, "no subjects of kind 'flows'; choose from .*'flow'"),
+        ({"name": "goodput_bps", "subject": "x"}, "no subject 'x' of a flow; choose from 'bulk'"),
+        ({"name": "goodput_bps", "kind": "path", "part": "x"}, "no part 'x' of a path; choose from 'down', 'up'"),
     ],
 )
 def test_an_unknown_metric_is_told_with_those_there_are(asked: dict[str, str], told: str, sweep: sc.Sweep) -> None:

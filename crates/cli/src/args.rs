@@ -81,7 +81,7 @@ pub(crate) enum Command {
     Perf(PerfArgs),
     /// Pair sender and receiver, once, and manage keys
     Key(KeyArgs),
-    /// Find out what keeps a stream from a receiver, and how to mend it
+    /// Find out what prevents a stream from reaching a receiver, and how to fix it
     Doctor(DoctorArgs),
     /// Decrypt a recorded stream with the keys of --keylog
     Decrypt(DecryptArgs),

@@ -1,5 +1,5 @@
-//! Standard error and standard output of a command that runs for long. Writers in other threads ensure that a stopped
-//! terminal or an unread pipe blocks nothing else. On a terminal a table stays below the lines.
+//! Standard error and standard output of a command that runs for a long time. Writers in other threads ensure that a
+//! stopped terminal or an unread pipe blocks nothing else. On a terminal a table stays below the lines.
 #![allow(clippy::print_stderr, reason = "what is printed goes through here")]
 
 use std::io::{self, ErrorKind, Write, stderr, stdout};
@@ -14,7 +14,7 @@ const MOST: usize = 256 << 10;
 /// At the end of a command, maximum time to wait for unwritten data.
 const END: Duration = Duration::from_millis(500);
 
-/// The writers of a command that runs for long.
+/// The writers of a command that runs for a long time.
 static NOW: Mutex<Option<Writers>> = Mutex::new(None);
 
 struct Writers {

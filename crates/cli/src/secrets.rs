@@ -90,8 +90,9 @@ mod tests {
     fn secrets_are_hidden_however_they_were_copied() {
         let symbols = "8h0123456789abcdefghjkmnpqrstvwxyz0123456789abcdefghjkmnpqrstvwxyz";
         for prefix in ["sc1-", "scs1-", "sct1-", "SC1-", "sc2-", "sc12-"] {
-            let told = redact(&format!("invalid value '{prefix}{symbols}' for NAME: sc1-short")).into_owned();
-            assert_eq!(told, format!("invalid value '{prefix}(hidden)' for NAME: sc1-short"));
+            let told = redact(&format!("invalid value '{prefix}{symbols}' for NAME: sc1-short is too short"))
+                .into_owned();
+            assert_eq!(told, format!("invalid value '{prefix}(hidden)' for NAME: sc1-short is too short"));
             let broken: Vec<String> =
                 symbols.as_bytes().chunks(5).map(|c| String::from_utf8_lossy(c).into_owned()).collect();
             for between in [" ", "\n", "-", "\" \""] {

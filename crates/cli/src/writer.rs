@@ -75,7 +75,7 @@ impl Writer {
             ended.0.run(open());
         })?;
         let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
-        // A command that runs for long may have started many writers, for example one for each stream.
+        // A command that runs for a long time may have started many writers, for example one for each stream.
         all.retain(|shared| !shared.lock().is_over());
         all.push(Arc::clone(&shared));
         Ok(Writer(Arc::new(Handle(shared))))

@@ -105,9 +105,9 @@ pub struct TransportConfig {
     /// of the slow path. The two rules are opportunistic retransmission and penalisation
     /// ([`crate::policy::HeadOfLine`]). `None` turns both off.
     pub head_of_line: Option<HeadOfLineConfig>,
-    /// Maximum bytes of copies and repair symbols that a scheme may send, divided by payload bytes of sent messages.
-    /// The value is a hard cap. Unused redundancy is saved for at most ten seconds. Retransmissions, tail probes,
-    /// transmissions by `head_of_line` and symbols of coded blocks do not count. `None` means no cap.
+    /// Maximum ratio of the bytes of copies and repair symbols that a scheme may send to the payload bytes of sent
+    /// messages. The value is a hard cap. Unused redundancy is saved for at most ten seconds. Retransmissions, tail
+    /// probes, transmissions by `head_of_line` and symbols of coded blocks do not count. `None` means no cap.
     pub redundancy: Option<f64>,
     /// Coding of sent data, for peers that can decode. `None` means no coding. A build without the feature `coding`
     /// neither codes nor decodes, and its handshake does not offer coding.

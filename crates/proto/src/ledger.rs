@@ -77,8 +77,8 @@ impl Ledger {
         assert!(spent * PARTS <= self.rate * media, "{spent} bytes for {media} of media");
     }
 
-    /// Returns the part of a source symbol's bytes that may be spent on this symbol alone. Without savings the part is
-    /// the configured redundancy. The part rises to 1 with full savings.
+    /// Returns the fraction of a source symbol's bytes that may be spent on this symbol alone. Without savings the part
+    /// is the configured redundancy. The part rises to 1 with full savings.
     pub fn generosity(&self) -> f64 {
         let redundancy = (self.rate as f64 / PARTS as f64).min(1.0);
         let full = self.saved as f64 / self.most.max(1) as f64;

@@ -6,7 +6,7 @@ use strandcast_keys::BadValue;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
     /// The protocol has an unknown name.
-    #[error("no routing protocol '{name}'{}; there are {known}", .suggestion.map_or(String::new(), |s| format!(", did you mean {s}?")))]
+    #[error("no routing protocol '{name}'{}; choose from {known}", .suggestion.map_or(String::new(), |s| format!(", did you mean {s}?")))]
     UnknownProtocol {
         /// Name in the spec.
         name: String,

@@ -261,7 +261,7 @@ mod tests {
     fn mistakes_say_what_is_possible() {
         assert_eq!(
             wrong("aodb"),
-            "no routing protocol 'aodb', did you mean aodv?; there are static, aodv, aomdv, qaomdv"
+            "no routing protocol 'aodb', did you mean aodv?; choose from static, aodv, aomdv, qaomdv"
         );
         assert_eq!(
             wrong("aodv,repiar=off"),

@@ -1,5 +1,4 @@
-//! Scheduler of simulated MPTCP flows. These schedulers come from the same files as the schedulers of SCTP
-//! associations.
+//! Schedulers of simulated MPTCP flows. They are the same code as the schedulers of SCTP associations.
 
 use strandcast_keys::catalog::FlowScheduler;
 use strandcast_proto::config::TransportConfig;
@@ -18,7 +17,7 @@ const EXAMPLE: &str = "redundant,copies=2";
 const KEY: &str = "scheduler";
 
 /// Returns the scheduler that `spec` (`NAME[,key=value]...`) names, for one MPTCP flow. `own` is the flow's rule for
-/// data that block its receive window. A rule of the scheduler replaces it.
+/// data that block its receive window. If the scheduler has a rule of its own, the scheduler's rule replaces it.
 ///
 /// # Errors
 /// [`SpecError`]. The single line of the error lists the possible values.
@@ -65,8 +64,8 @@ fn not_for_flows(part: &dyn SchedulerPart) -> Option<&'static str> {
 
 /// Returns two specs for an MPTCP flow: the windows and the scheduler that `spec` names
 /// (`NAME[,scheduler=NAME][,key=value]...`). Keys of the scheduler belong to the scheduler's spec. All other keys
-/// belong to the windows. A preset that is not a window stands for its window and its scheduler, if MPTCP flows can use
-/// both.
+/// belong to the windows. If `spec` names a preset instead of a window, the preset's window and the preset's scheduler
+/// are used, provided that MPTCP flows can use both.
 ///
 /// # Errors
 /// A word that is not a key with a value, or a key that is given twice.
@@ -114,8 +113,8 @@ mod tests {
 
     #[test]
     fn mistakes_get_one_line_that_helps() {
-        let names = format!("there are {}", known().collect::<Vec<_>>().join(", "));
-        assert!(names.starts_with("there are round-robin, lowest-rtt, redundant"), "{names}");
+        let names = format!("choose from {}", known().collect::<Vec<_>>().join(", "));
+        assert!(names.starts_with("choose from round-robin, lowest-rtt, redundant"), "{names}");
         assert_eq!(
             error("lowest-rt"),
             format!("unknown scheduler 'lowest-rt', did you mean lowest-rtt?; {names}")
@@ -133,8 +132,8 @@ mod tests {
         assert_eq!(error("redundant,copies"), "'copies' is not key=value, as in redundant,copies=2");
     }
 
-    /// A scheduler that needs more than subflows provide is refused with a reason. All other schedulers of the shelf
-    /// are available.
+    /// A scheduler that needs more information than subflows provide is refused with a reason. All other registered
+    /// schedulers are available.
     #[test]
     fn schedulers_that_flows_can_not_have_say_why() {
         for (name, why) in [
@@ -157,7 +156,7 @@ mod tests {
         }
     }
 
-    /// Rule of the connection for full receive windows. The rule applies unless the scheduler has its own rule.
+    /// The connection's rule for full receive windows applies unless the scheduler has its own rule.
     #[test]
     fn schedulers_say_what_is_done_about_full_receive_windows() {
         let linux = Some(HeadOfLineConfig::LINUX);

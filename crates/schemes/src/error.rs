@@ -7,7 +7,7 @@ use strandcast_keys::{BadValue, nearest};
 #[non_exhaustive]
 pub enum SpecError {
     /// No congestion control has this name.
-    #[error("unknown congestion control '{name}'{}; there are {known}", did_you_mean(suggestion))]
+    #[error("unknown congestion control '{name}'{}; choose from {known}", did_you_mean(suggestion))]
     UnknownCongestion {
         /// Name in the spec.
         name: String,
@@ -17,7 +17,7 @@ pub enum SpecError {
         known: String,
     },
     /// TCP and MPTCP flows cannot use this window.
-    #[error("'{name}' is not a congestion control of a TCP or MPTCP flow: {why}; there are {known}")]
+    #[error("'{name}' is not a congestion control of a TCP or MPTCP flow: {why}; choose from {known}")]
     NotForTcp {
         /// Name of the congestion control.
         name: &'static str,
@@ -27,7 +27,7 @@ pub enum SpecError {
         known: String,
     },
     /// No scheduler has this name.
-    #[error("unknown scheduler '{name}'{}; there are {known}", did_you_mean(suggestion))]
+    #[error("unknown scheduler '{name}'{}; choose from {known}", did_you_mean(suggestion))]
     UnknownScheduler {
         /// Name in the spec.
         name: String,
@@ -37,7 +37,7 @@ pub enum SpecError {
         known: String,
     },
     /// MPTCP flows cannot use this scheduler.
-    #[error("'{name}' is not a scheduler of an MPTCP flow: {why}; there are {known}")]
+    #[error("'{name}' is not a scheduler of an MPTCP flow: {why}; choose from {known}")]
     NotForMptcp {
         /// Name of the scheduler.
         name: &'static str,
@@ -47,7 +47,7 @@ pub enum SpecError {
         known: String,
     },
     /// No preset has this name.
-    #[error("unknown scheme '{name}'{}; there are {known}", did_you_mean(suggestion))]
+    #[error("unknown scheme '{name}'{}; choose from {known}", did_you_mean(suggestion))]
     UnknownScheme {
         /// Name in the spec.
         name: String,

@@ -328,7 +328,7 @@ mod tests {
     #[test]
     fn mistakes_get_one_line_that_helps() {
         let known: Vec<_> = presets().iter().map(|p| p.name).collect();
-        let schemes = format!("there are {}", known.join(", "));
+        let schemes = format!("choose from {}", known.join(", "));
         assert_eq!(error("cmtt"), format!("unknown scheme 'cmtt', did you mean cmt?; {schemes}"));
         assert_eq!(error("CMT"), format!("unknown scheme 'CMT', did you mean cmt?; {schemes}"));
         assert_eq!(error("tfrc"), format!("unknown scheme 'tfrc'; {schemes}"));

@@ -8,8 +8,8 @@ use crate::handshake::{Answer, Initiator};
 use crate::identity::Peer;
 use crate::keys::{Completed, HandshakeId, RouteBytes};
 
-/// Wait for an answer before message 1 is repeated. The first wait has this length. Each further wait is twice as long.
-/// The limit is `LONGEST_WAIT`. For a handshake that continues a session, it is `LONGEST_WAIT_OF_SESSION`.
+/// Time from the first message 1 to its repetition, if no answer arrives. Each further wait is twice as long, up to
+/// `LONGEST_WAIT`, or up to `LONGEST_WAIT_OF_SESSION` for a handshake that continues a session.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT_OF_SESSION: Duration = Duration::from_secs(2);

@@ -154,7 +154,8 @@ mod tests {
         Completed { cipher: Cipher::Aes128Gcm, send, receive, handshake, route, initiates: false, remote }
     }
 
-    /// ADR 17: six bytes of a connection id are derived. Two sessions may therefore have equal connection ids.
+    /// Six bytes of a connection id are derived from the keys (ADR 17). Two sessions may therefore have equal
+    /// connection ids.
     #[test]
     fn an_id_that_is_there_twice_stays_with_the_earlier_keys() {
         let seeds = Seeds::new(1, 0);

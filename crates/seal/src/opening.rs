@@ -70,7 +70,8 @@ pub(crate) struct Opening {
     /// Packet that opens the session's association, and the 4-tuples to which it is sent.
     pub packet: Vec<u8>,
     pub tuples: Vec<FourTuple>,
-    /// Route bytes of the session. The first attempt uses random ones. Later attempts use those of the last message 2.
+    /// Route bytes of the session. The first attempt uses random route bytes. Later attempts use the route bytes of the
+    /// last message 2.
     pub route: Option<RouteBytes>,
     /// Attempts of a handshake, oldest first. The last of them is the current attempt. Answers to the earlier attempts
     /// may still arrive.

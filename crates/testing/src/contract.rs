@@ -14,8 +14,8 @@
 //!   the view. Source symbols were not sent before, and repair symbols are of closed blocks. While the view has blocks
 //!   and nothing is in flight, a symbol is chosen within a second, and all blocks arrive. Repair symbols
 //!   ([`Scheduler::next_repair`](strandcast_proto::policy::Scheduler::next_repair)) take open paths.
-//! - Actions ([`Policy::act`](strandcast_proto::policy::Policy::act)) come to an end each time, and do not prevent data
-//!   from arriving.
+//! - Actions ([`Policy::act`](strandcast_proto::policy::Policy::act)) end after a limited number of calls each time,
+//!   and do not prevent data from arriving.
 //! - No input causes a panic.
 //!
 //! A failure prints the seed, and the line that runs only the failing case.

@@ -36,11 +36,12 @@ pub struct Wire {
     pub jitter: Duration,
     /// True for each direction that works: towards the server, and towards the client.
     pub up: [bool; 2],
-    /// Probability that a packet is lost; `duplicate` and `corrupt` are those of duplication and of a flipped bit.
+    /// Probability that a packet is lost. `duplicate` is the probability that it is duplicated, and `corrupt` the
+    /// probability that one of its bits is flipped.
     pub loss: f64,
     pub duplicate: f64,
     pub corrupt: f64,
-    /// Maximum bytes of an IP packet. Larger packets are lost, unless they may be fragmented.
+    /// Maximum size in bytes of an IP packet. Larger packets are lost, unless they may be fragmented.
     pub mtu: usize,
     /// Maximum bytes of an IP packet of the client at its interface. Larger packets are refused, and are then sent in
     /// fragments.

@@ -47,7 +47,7 @@ class Selection:
     """The work to do.
 
     Attributes:
-        known: All papers that there are.
+        known: All known papers.
         papers: Requested papers, each with the figures to draw.
         schemes: Schemes to run, in addition to those that a figure needs for comparison; empty: all.
         runs: Number of runs of each cell; None: the paper's number.
@@ -98,10 +98,10 @@ class Selection:
         return packet_orders(paper, figure, schemes, self.runs or paper.runs, quick=self.quick)
 
     def made(self, paper: Paper, figure: Figure) -> Manifest | None:
-        """Returns the manifest that a picture of the figure would have; None if runs are missing.
+        """Returns the manifest with which the figure would be drawn; None if runs are missing.
 
-        If no number of runs is given, the picture uses the runs that all cells of the figure have, provided that they
-        are full.
+        If no number of runs is given, the figure uses the runs that all of its cells have, provided that these are full
+        runs.
         """
         most = self.runs or paper.runs
         firsts = [min(seeds) for _, seeds in self.missing(paper, self.cells(paper, figure))]
@@ -157,7 +157,7 @@ class Cluster:
 
 
 def vary(wanted: Selection, cluster: Cluster) -> None:
-    """Makes the missing runs of the papers' deviations, and prints their tables or fills the documentation's."""
+    """Makes the missing runs of the papers' deviations, and prints their tables or writes them into the pages."""
     import strandcast.figures.deviations as deviations
     from strandcast.sweeps import complete
 
@@ -218,7 +218,7 @@ def found(wanted: Selection, paper: Paper, figure: Figure, made: Manifest) -> Fo
 
 
 def report(wanted: Selection, paper: Paper, made: Manifest) -> pathlib.Path:
-    """Writes a paper's page about its figures in the folder that have this manifest, if the store has their runs."""
+    """Writes a paper's page about the figures in the folder that have this manifest and runs in the store."""
     import strandcast.figures.draw as draw
     import strandcast.figures.page as page
 
@@ -235,9 +235,9 @@ def report(wanted: Selection, paper: Paper, made: Manifest) -> pathlib.Path:
 
 
 def tables(wanted: Selection, docs: pathlib.Path) -> list[pathlib.Path]:
-    """Fills the documentation's tables for the figures that have all of their runs.
+    """Writes the documentation's tables for the figures that have all of their runs.
 
-    Tables of other figures keep their numbers.
+    The tables of figures that lack runs stay unchanged.
     """
     import strandcast.figures.tables as tables
 
@@ -256,7 +256,7 @@ def tables(wanted: Selection, docs: pathlib.Path) -> list[pathlib.Path]:
 def plan(wanted: Selection) -> None:
     """Prints the number of missing runs and an estimate of their duration.
 
-    A run that several figures need counts for the first.
+    A run that several figures need counts only for the first of them.
     """
     planned: set[tuple[str, str]] = set()
     traced: set[tuple[Key, str, int]] = set()
@@ -407,7 +407,7 @@ def chosen(
     """Returns the requested papers, each with the requested figures; all of them if none is requested."""
     papers = [paper for paper in known if name in (paper.name, "all")]
     if not papers:
-        parser.error(f"there is no paper {name}; there are {', '.join(paper.name for paper in known)} and all")
+        parser.error(f"there is no paper {name}; choose from {', '.join(paper.name for paper in known)} and all")
     there = [figure for paper in papers for figure in paper.figures]
     for wrong in figures:
         if not any(wrong in numbers(figure) for figure in there):

@@ -87,7 +87,7 @@ def varied(paper: Paper, study: Study, deviation: Deviation | None = None, count
 
 
 def studied(paper: Paper, count: int | None = None) -> Iterator[tuple[Deviation | None, Paper]]:
-    """Yields the paper of the study without changes, then with each deviation; nothing if the paper has no study."""
+    """Yields the unchanged paper, and then the paper with each deviation; nothing if the paper has no study."""
     if paper.study is not None:
         for one in (None, *paper.study.deviations):
             yield one, varied(paper, paper.study, one, count)
@@ -155,10 +155,10 @@ def outcome(store: Store, paper: Paper, results: Sequence[Main], lacking: tuple[
 def text(paper: Paper, store: Store, count: int | None = None) -> str:
     """Returns the table of a paper's study, and the claims that each deviation gains and loses.
 
-    Empty if figures lack runs without any deviation.
+    The text is empty if figures of the unchanged paper lack runs.
 
-    A deviation has a row as soon as one of the figures that it changes has all runs. The row says which figures lack
-    runs, and then has no numbers of verdicts. The last line names deviations without a row.
+    A deviation has a row as soon as one of the figures that it changes has all runs. If figures lack runs, the row
+    names these figures and shows no counts of verdicts. The last line names the deviations without a row.
 
     Raises:
         StoreError: A file of the store can't be read.
@@ -194,7 +194,7 @@ def text(paper: Paper, store: Store, count: int | None = None) -> str:
 
 
 def gained(ours: Outcome, default: Outcome) -> set[tuple[str, str]]:
-    """Returns the claims that are reproduced here and not by default, among the claims that both judge."""
+    """Returns the claims that are reproduced here but not by default, if both have a verdict on them."""
     return (ours.reproduced - default.reproduced) & set(default.judged)
 
 
@@ -253,7 +253,7 @@ def write(docs: pathlib.Path, texts: Mapping[str, str], papers: Sequence[Paper])
 
 
 def on_page(page: str, papers: Sequence[Paper]) -> dict[str, dict[str, list[str]]]:
-    """Reads from the page's tables the claims that deviations of one assumption gain, by papers' names."""
+    """Returns the claims that deviations of one assumption gain, by papers' names, as the page's tables list them."""
     its = {match["names"]: match["text"] for match in BETWEEN.finditer(page)}
     return {
         paper.name: gains.listed(text, [one.title for one in paper.study.deviations if not one.several])

@@ -11,7 +11,7 @@
 //! (packets delivered more than 1, 5 and 20 ms after they were due), and `worst_ms`. A run in which the emulator was
 //! late should be discarded.
 //!
-//! Each direction has two threads: one reads, and one waits. Timers are those of the system, and are some 50 µs late.
+//! Each direction has two threads: one reads, and one waits. The system's timers expire about 50 µs late.
 
 use std::error::Error;
 use std::fs::File;
@@ -31,7 +31,7 @@ use strandcast_netem::link::{Count, Link};
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 
-/// Maximum bytes of a packet of an interface.
+/// Size in bytes of the largest packet that an interface can deliver.
 const MAX_PACKET: usize = 65_535;
 /// Delays in ms above which a packet counts as late.
 const LATE_MS: [u64; 3] = [1, 5, 20];
@@ -46,10 +46,10 @@ struct LinkDirection {
 
 struct State {
     link: Link<Bytes>,
-    /// Number of packets that were later than each of [`LATE_MS`].
+    /// For each delay in [`LATE_MS`], the number of packets that were delivered later than this delay.
     late: [u64; 3],
     worst: Duration,
-    /// Bytes of the largest packet read. If the largest packet exceeds the MTU, the kernel did not split segments.
+    /// Size in bytes of the largest packet read. If this size exceeds the MTU, the kernel did not split segments.
     largest: usize,
     /// Number of packets other than IPv4.
     strange: u64,
@@ -72,7 +72,7 @@ impl LinkDirection {
         Instant::ZERO + self.begun.elapsed()
     }
 
-    /// Reads packets into the link, without end.
+    /// Reads packets from the device into the link, in an endless loop.
     fn take(&self, mut from: File) -> io::Result<()> {
         let mut buffer = vec![0; MAX_PACKET];
         loop {
@@ -91,7 +91,7 @@ impl LinkDirection {
         }
     }
 
-    /// Delivers packets when they are due, without end.
+    /// Delivers packets to the device when they are due, in an endless loop.
     fn give(&self, mut to: File) {
         let mut state = self.locked();
         loop {
@@ -166,7 +166,7 @@ fn open(words: &[String]) -> Result<[Arc<LinkDirection>; 2], Box<dyn Error>> {
         (&directions[1], far.try_clone()?, near.try_clone()?),
     ] {
         let (reads, gives) = (Arc::clone(direction), Arc::clone(direction));
-        // A device that has gone ends the direction; the counters show it.
+        // If a device disappears, its direction ends. The counters show this.
         thread::spawn(move || drop(reads.take(from)));
         thread::spawn(move || gives.give(to));
     }

@@ -15,7 +15,8 @@ pub(crate) struct CtlArgs {
     /// The API: path of its socket, http://HOST:PORT or https://HOST:PORT (see [api] of the configuration, or --api)
     #[arg(value_name = "ADDR")]
     pub(crate) address: String,
-    /// File with the certificate of an https:// address, or of its authority; default: the authorities of the system
+    /// File with the certificate of the https:// server, or of the authority that signed it; default: the authorities
+    /// that the system trusts
     #[arg(long, value_name = "FILE", global = true)]
     pub(crate) ca: Option<PathBuf>,
     /// File whose first line is the token

@@ -56,7 +56,10 @@ fn flow(scenario: &Scenario, asked: Option<&str>) -> Result<String, CliError> {
     if let Some(name) = asked {
         return match scenario.flows.contains_key(name) {
             true => Ok(name.to_owned()),
-            false => Err(CliError::Usage(format!("--flow {name}: the scenario has {}", names()))),
+            false => Err(CliError::Usage(format!(
+                "--flow {name}: there is no such flow; the scenario has {}",
+                names()
+            ))),
         };
     }
     let mut compared = scenario.flows.iter().filter(|(_, flow)| flow.compare).map(|(name, _)| name);

@@ -1,4 +1,4 @@
-//! Finds the location of the user's keys.
+//! Finds the file with the user's keys.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,8 @@ use strandcast::pairing::Store;
 
 use crate::error::CliError;
 
-/// Opens the store of `--key` or of `STRANDCAST_KEY`. Without `--key` and `STRANDCAST_KEY`, opens the user's store.
+/// Opens the store at the file that `--key` or `STRANDCAST_KEY` names. If neither is given, opens the store in the
+/// user's home directory.
 ///
 /// # Errors
 /// Returns [`CliError::Store`] if the user has no home.
@@ -21,9 +22,9 @@ pub(crate) fn store(option: Option<&Path>) -> Result<Store, CliError> {
     })
 }
 
-/// Returns the store of an identity file. The file is `named`, or otherwise the value of `STRANDCAST_KEY`, or otherwise
-/// the file in the user's home. Returns `None` if the user has no home. The account of a service often names a home
-/// that does not exist, and an identity in such a home would be lost.
+/// Returns the store of an identity file. The file is `named` if it is given, else the file that `STRANDCAST_KEY`
+/// names, else the file in the user's home directory. Returns `None` if the user has no home. The account of a service
+/// often names a home directory that does not exist. An identity there would be lost.
 pub fn user_store(named: Option<&Path>) -> Option<Store> {
     let named = named.map(Path::to_owned).or_else(|| var("STRANDCAST_KEY"));
     // Relative folders are ignored, as the XDG Base Directory Specification requires.

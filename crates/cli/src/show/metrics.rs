@@ -107,7 +107,7 @@ impl Sink for Replaced {
         let name = self.path.display().to_string();
         match replace(&self.path, text.concat().as_bytes()) {
             Ok(()) if self.failed => {
-                print::line(&format!("metrics: {name} is written again"));
+                print::line(&format!("metrics: writing {name} works again"));
                 self.failed = false;
             }
             Err(error) if !self.failed => {

@@ -8,7 +8,10 @@ fn mistakes_are_named_before_anything_starts() {
     let file = scenario("emulate.toml", TWO_PATHS);
     let file = file.display();
     for (words, said) in [
-        (format!("emulate {file} --flow dota -- true"), "--flow dota: the scenario has data"),
+        (
+            format!("emulate {file} --flow dota -- true"),
+            "--flow dota: there is no such flow; the scenario has data",
+        ),
         (format!("emulate {file}"), "COMMAND"),
         (format!("emulate {file} true"), "unexpected argument 'true'"),
         (format!("emulate {file} --mtu 500 -- true"), "--mtu"),

@@ -22,7 +22,7 @@ fn has(part: &str) -> bool {
     has
 }
 
-/// Encodes a picture and a sound with a key frame each second.
+/// Encodes a picture and a sound with a key frame every second.
 fn encode(name: &str, picture: &str, seconds: u32) -> PathBuf {
     let path = file(name);
     let picture = format!("{picture}=size=320x180:rate=25");

@@ -13,7 +13,8 @@ const ROUND_TRIPS: f64 = 10.0;
 const SLOW_START: f64 = 0.1;
 /// Size of the first window in bytes (RFC 9260 §7.2.1).
 const FIRST_WINDOW: f64 = 4404.0;
-/// Greatest half width of the interval of the mean goodput without a remark, as a share of the mean. ASSUMED.
+/// Half width of the confidence interval of the mean goodput, as a share of the mean. A wider interval causes a remark.
+/// ASSUMED.
 const WIDTH: f64 = 0.05;
 
 /// Returns the remarks about the runs of a summary. The most important remark comes first.
@@ -28,8 +29,8 @@ pub fn remarks(scenario: &Scenario, summary: &Summary) -> Vec<String> {
     all
 }
 
-/// Returns a remark about a flow for two reasons: its slowest path has few round trips, or its slow start takes much of
-/// the measured time.
+/// Returns a remark about a flow if its slowest path has few round trips in the measured time, or if its slow start
+/// takes much of this time.
 fn too_short(scenario: &Scenario, name: &str, flow: &Flow, counted: f64) -> Option<String> {
     let of = |(path, way): (&String, &crate::scenario::Path)| {
         let links = scenario.way(&flow.from, &flow.to, &way.via).ok()?;
@@ -60,7 +61,7 @@ fn too_short(scenario: &Scenario, name: &str, flow: &Flow, counted: f64) -> Opti
     })
 }
 
-/// Returns a remark if the scenario has losses or outages but none of them occurred.
+/// Returns a remark if the scenario declares losses or outages, but none of them occurred in the runs.
 fn nothing_failed(scenario: &Scenario, summary: &Summary) -> Option<String> {
     let directions = || scenario.links.values().flat_map(|Link { forward, reverse, .. }| [forward, reverse]);
     let may_fail = directions().any(|one| !one.loss.is_empty() || !one.down.is_empty());
@@ -76,8 +77,8 @@ fn nothing_failed(scenario: &Scenario, summary: &Summary) -> Option<String> {
     })
 }
 
-/// Returns a remark about one flow if an interval is too wide. It is the flow with the widest interval of the mean
-/// goodput.
+/// Returns a remark if the mean goodput of a flow has too wide an interval. The remark names the flow with the widest
+/// interval.
 fn too_few(summary: &Summary) -> Option<String> {
     let of_flow = |(flow, schemes): (&String, &super::By<super::FlowStats>)| {
         let known = |(scheme, stats): (&String, &super::FlowStats)| {
@@ -107,13 +108,13 @@ fn width(stat: &Stat) -> Option<f64> {
     stat.ci95.filter(|_| stat.mean > 0.0).map(|half| half / stat.mean)
 }
 
-/// Number of doublings from the first window to the number of bytes that the path holds. Each doubling takes a round
-/// trip.
+/// Returns the duration of slow start in seconds. The window doubles in each round trip, from the first window to the
+/// number of bytes that the path holds.
 fn slow_start(round_trip: f64, rate_bps: f64) -> f64 {
     round_trip * libm::log2((rate_bps * round_trip / 8.0 / FIRST_WINDOW).max(1.0))
 }
 
-/// Longest round trip in seconds if all queues are empty. The return path has the same delay.
+/// Longest round-trip time in seconds if all queues are empty. The return path is assumed to have the same delay.
 fn round_trip(scenario: &Scenario, way: &[Hop]) -> f64 {
     let delay = |hop: &Hop| {
         link(scenario, hop).map_or(0.0, |link| longest(&link.forward.delay).max(longest(&link.reverse.delay)))
@@ -200,8 +201,8 @@ mod tests {
         assert_eq!([of(0.0), of(1.0)], [1, 0]);
     }
 
-    /// The goodputs are 1 and 3. The mean 2 is known to t(1) · √2 / √2 = 12.7, which is 635 %. The result is 2 · (6.353
-    /// / 0.05)² runs.
+    /// The goodputs are 1 and 3, and their mean is 2. The half width of its interval is t(1) · √2 / √2 = 12.7, which is
+    /// 635 % of the mean. The required number of runs is 2 · (6.353 / 0.05)².
     #[test]
     fn the_runs_that_a_mean_needs_are_told() {
         let of = |values: &[f64]| {

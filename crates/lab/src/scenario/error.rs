@@ -16,7 +16,7 @@ pub struct ScenarioError {
     pub set: Option<String>,
     /// Full name of the key with the mistake (`links.b.rate`). Empty if the mistake is not in a key.
     pub key: String,
-    /// Description of the mistake, and how to mend it.
+    /// Description of the mistake, and how to correct it.
     pub message: String,
 }
 
@@ -78,5 +78,9 @@ pub(crate) fn hint<'a>(word: &str, names: impl IntoIterator<Item = &'a str> + Cl
         return format!("; did you mean `{name}`?");
     }
     let names: Vec<&str> = names.into_iter().collect();
-    if names.is_empty() { "; there are no names".into() } else { format!("; there are {}", names.join(", ")) }
+    if names.is_empty() {
+        "; there are no names".into()
+    } else {
+        format!("; choose from {}", names.join(", "))
+    }
 }

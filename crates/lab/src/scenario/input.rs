@@ -15,7 +15,7 @@ pub const LARGEST_TRACE: u64 = 512 << 20;
 /// no end.
 ///
 /// # Errors
-/// Reason why the file was not read, and how to mend it.
+/// Reason why the file was not read, and how to correct it.
 pub(super) fn text(path: &Path, most: u64) -> Result<Arc<str>, String> {
     let unread = |why: io::Error| format!("can't be read: {why}");
     let kind = metadata(path).map_err(unread)?;

@@ -1,4 +1,4 @@
-//! Content of a scenario. It contains every field of the file. Defaults are filled in, and units are converted to SI.
+//! Content of a scenario: every field of the file, with defaults filled in and units converted to SI.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ pub use strandcast_netem::loss::Modulation;
 /// A whole scenario.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Scenario {
-    /// Purpose of the scenario, for people.
+    /// Purpose of the scenario. Only people read it.
     pub title: String,
     /// Duration and number of runs, and the time from which results count.
     pub run: Run,
@@ -39,7 +39,7 @@ pub struct Scenario {
 pub struct Run {
     /// Simulated time from the flows' time 0.
     pub time: Duration,
-    /// Results count events after this time (P0 discards 10 s).
+    /// Time from which events count in the results. Profile P0 discards the first 10 s.
     pub warmup: Duration,
     /// Seed of run 0. Run n has the seed plus n. The command line overrides it.
     pub seed: u64,
@@ -80,7 +80,7 @@ pub struct Link {
     /// True for a wireless access link. Such a link counts frames and frame errors and reports them to the senders at
     /// its ends.
     pub wireless: bool,
-    /// True if random loss spares background load.
+    /// True if random loss drops no packets of background load.
     pub spares_background: bool,
 }
 
@@ -102,8 +102,7 @@ pub struct Direction {
     pub queue: Queue,
     /// Loss models by name. Each packet passes all of them.
     pub loss: Named<Loss>,
-    /// Retransmission by the link itself. If it is absent, it is not a part of the hash, so that older scenarios keep
-    /// their hash.
+    /// Retransmission by the link itself. If it is absent, the hash leaves it out: older scenarios keep their hash.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arq: Option<Arq>,
     /// Random delays, by which later packets may overtake earlier ones.
@@ -143,7 +142,7 @@ impl Queue {
 /// `target = "5 ms", interval = "100 ms"`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Codel {
-    /// Queueing delay that may last permanently.
+    /// Queueing delay that the queue tolerates permanently.
     pub target: Duration,
     /// Time for which the target must be exceeded before a packet is dropped.
     pub interval: Duration,
@@ -161,9 +160,9 @@ pub struct Turns {
 /// `policer = { rate = "5 Mbit/s", burst = "64 KiB" }`
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Policer {
-    /// bit/s that pass.
+    /// Rate of the traffic that passes, in bit/s.
     pub rate: f64,
-    /// Bytes that may pass at once after a pause.
+    /// Number of bytes that may pass at once after a pause.
     pub burst: u64,
 }
 
@@ -188,8 +187,7 @@ pub enum Loss {
         /// Probability.
         rate: Number,
     },
-    /// Two states that each packet may change. The states are given by `rate` and `burst`, or by the four
-    /// probabilities.
+    /// Two states, Good and Bad, that may change at each packet: `rate` and `burst`, or the four probabilities.
     MarkovByPacket {
         /// Probability of a change from Good to Bad, per packet.
         p_good_to_bad: f64,
@@ -200,7 +198,7 @@ pub enum Loss {
         /// Probability that a packet in Bad is lost.
         loss_bad: f64,
     },
-    /// Two states with exponentially distributed durations: `good = "10 s"`, `bad = "100 ms"`.
+    /// Two states, Good and Bad, whose durations are exponentially distributed: `good = "10 s"`, `bad = "100 ms"`.
     MarkovByTime {
         /// Mean time in Good.
         mean_good: Duration,
@@ -228,7 +226,7 @@ pub enum Loss {
     },
 }
 
-/// Form of [`Modulation`] in the hash of a scenario and in its written form.
+/// Serialised form of [`Modulation`], for the hash of a scenario and for the file to which a scenario is written.
 #[derive(Serialize)]
 #[serde(remote = "Modulation")]
 enum ModulationWritten {
@@ -243,7 +241,7 @@ enum ModulationWritten {
 /// `arq = { retries = 4 }`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Arq {
-    /// Greatest number of repetitions of a packet that a loss model dropped. At least 1.
+    /// Maximum number of times that the link repeats a packet which a loss model dropped. At least 1.
     pub retries: u8,
 }
 
@@ -282,12 +280,12 @@ pub struct Again {
 }
 
 words! {
-    /// Distribution of the times of outages that recur.
+    /// Distribution of the times up and of the times down of recurring outages.
     #[derive(Serialize)]
     pub enum OutageLaw {
-        /// All are equal.
+        /// All times up are equal, and all times down are equal.
         Constant = "constant",
-        /// Exponential.
+        /// The times up and the times down are exponentially distributed.
         Exponential = "exponential",
     }
 }
@@ -306,7 +304,7 @@ words! {
 /// `[flows.NAME]`
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Flow {
-    /// Choice of the flow's ends. They are given, or drawn for each run. The default is not a part of the hash, so that
+    /// Choice of the flow's ends: given by the file, or drawn for each run. The hash leaves the default out, so that
     /// the hashes of older scenarios do not change.
     #[serde(skip_serializing_if = "Ends::are_given")]
     pub ends: Ends,
@@ -318,10 +316,11 @@ pub struct Flow {
     pub transport: Transport,
     /// Application.
     pub app: App,
-    /// True if the file gives no size of messages. Each message then fills a packet, together with the bytes that the
-    /// scheme of an SCTP flow inserts before DATA.
+    /// True if the file gives no message size. Each message then fills a packet, less the bytes that the scheme of an
+    /// SCTP flow inserts before DATA.
     pub fits: bool,
-    /// Start in seconds. With a distribution, each of the `count` flows has its own draw.
+    /// Start of the flow in seconds. If it is a distribution, the start of each of the `count` flows is drawn
+    /// separately.
     pub start: Number,
     /// Time at which the flow ends. `None`: it ends with the run.
     pub stop: Option<Duration>,
@@ -330,7 +329,7 @@ pub struct Flow {
     /// True if `--scheme` replaces the scheme of the flow.
     pub compare: bool,
     /// Paths of the flow through the network. If the list is empty, the flow has one path called `default`. It uses the
-    /// radio of both ends, or otherwise the route with the fewest links.
+    /// radio of both ends, or if there is no such radio, the route with the fewest links.
     pub paths: Named<Path>,
     /// Path that an SCTP flow prefers. The path becomes the primary path once it is confirmed. Without this setting,
     /// the path of the handshake remains the primary path. INIT is tried on the paths in the order of their names.
@@ -372,24 +371,24 @@ pub struct Path {
 pub enum Transport {
     /// SCTP of this project.
     Sctp {
-        /// Preset with parameters (`cmt,rtx=cwnd`).
+        /// Preset: its name and its parameters (`cmt,rtx=cwnd`).
         scheme: String,
         /// Constants.
         sctp: Sctp,
     },
     /// TCP over one path.
     Tcp {
-        /// Window with parameters (`cubic,beta=0.7`).
+        /// Window: its name and its parameters (`cubic,beta=0.7`).
         cc: String,
         /// Constants.
         tcp: Tcp,
     },
     /// MPTCP, with one subflow per path.
     Mptcp {
-        /// Window over all subflows with parameters (`lia`).
+        /// Coupled window of all subflows: its name and its parameters (`lia`).
         cc: String,
-        /// Scheduler with parameters (`redundant,copies=2`). The default is not a part of the hash, so that older
-        /// scenarios keep their hash.
+        /// Scheduler: its name and its parameters (`redundant,copies=2`). The default is left out of the hash, so that
+        /// older scenarios keep their hash.
         #[serde(skip_serializing_if = "is_lowest_rtt")]
         scheduler: String,
         /// Constants.
@@ -459,8 +458,8 @@ impl Scenario {
 pub struct Tcp {
     /// The profile's name.
     pub profile: String,
-    /// Constants that were replaced, by key, as written in the file. When the flow is built, they are checked against
-    /// the constants of [`strandcast_sim::tcp`].
+    /// Constants that the scenario replaces, by key, as the file writes them. When the flow is built, they are checked
+    /// against the constants of [`strandcast_sim::tcp`].
     pub set: Named<TcpValue>,
 }
 
@@ -469,12 +468,13 @@ pub struct Tcp {
 pub struct Cross {
     /// Links of the traffic, by name and in order. Acknowledgements return over these links in reverse order.
     pub via: Vec<String>,
-    /// Offered load in bytes as a share of the rate of the first link of `via`. The share is drawn again at the times
-    /// of the number.
+    /// Offered load in bytes, as a share of the rate of the first link in `via`. If the share is a number that changes,
+    /// it is drawn again whenever that number is.
     pub load: Number,
-    /// Share of packets that use TCP (NewReno, whose backlog is dropped at each new draw). The other packets use UDP.
+    /// Share of the packets that use TCP (NewReno). The other packets use UDP. At each new draw of the load, TCP's
+    /// backlog is dropped.
     pub tcp_share: f64,
-    /// Packet sizes at IP level by name. Each has its share of the number of packets.
+    /// Packet sizes at IP level, by name. Each size has a share of the number of packets.
     pub sizes: Named<PacketSize>,
     /// Mean length of a burst.
     pub on: Duration,
@@ -484,7 +484,7 @@ pub struct Cross {
     pub shape: f64,
     /// Number of independent sources that share the load.
     pub sources: u32,
-    /// Time by which the background load begins before the flows' time 0.
+    /// Time from the start of the background load to the flows' time 0.
     pub lead: Duration,
     /// Constants of the background load's TCP.
     pub tcp: Tcp,

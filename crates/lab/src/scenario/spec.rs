@@ -131,7 +131,7 @@ pub(super) enum ValueType {
     Variant(&'static Variants),
     /// Tables of several kinds, with names that the user chooses.
     NamedVariants(&'static Variants),
-    /// One outage or pause, or several by name.
+    /// One outage or pause, or several, each under a name.
     Down(&'static Keys),
     /// Constants by key.
     Constants(&'static ConstantSet),

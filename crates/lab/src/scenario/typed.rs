@@ -81,7 +81,7 @@ declared! {
     Inner<> { keys: &'static Keys, }
     /// A key for tables by name.
     Each<> { keys: &'static Keys, }
-    /// A key for one outage or pause, or several by name.
+    /// A key for one outage or pause, or for several tables of outages or pauses, each under a name.
     Outages<> { keys: &'static Keys, }
     /// A key for a table of several kinds.
     OneOf<K> { kinds: &'static VariantsOf<K>, }
@@ -206,12 +206,13 @@ impl<'a> Table<'a> {
         self.named(&key.key, |_, item| item.table(key.keys), |table| table)
     }
 
-    /// Returns one table that has the name of the key, or several tables by name. `like` is an example for errors.
+    /// Returns one table under the name of the key, or several tables under their own names. `like` is an example for
+    /// errors.
     pub fn one_or_more(&self, key: &Outages, like: &str) -> Read<Vec<(String, Table<'a>)>> {
         let item = self.item_or_empty(&key.key);
         let several = match &item.node.value {
             Value::Table(branch) => branch.values().all(|node| matches!(node.value, Value::Table(_))),
-            _ => return Err(item.wrong(&format!("{like}, or several by name"))),
+            _ => return Err(item.wrong(&format!("{like}, or several tables, each under a name"))),
         };
         let each = if several { item.children()? } else { vec![(key.key.name.into(), item)] };
         each.into_iter().map(|(name, item)| Ok((name, item.table(key.keys)?))).collect()

@@ -192,7 +192,7 @@ impl Quantity {
             (None, _) if self == Quantity::Plain => {
                 format!("\"{text}\" has a unit; give {}", self.describe())
             }
-            (None, _) => format!("`{unit}` is not a unit of {}; there are {}", self.noun(), names()),
+            (None, _) => format!("`{unit}` is not a unit of {}; choose from {}", self.noun(), names()),
         }
     }
 }
@@ -278,7 +278,7 @@ mod tests {
         );
         assert_eq!(
             said(Quantity::Time, "5 parsec"),
-            "`parsec` is not a unit of a time; there are s, ms, us, ns, min, h"
+            "`parsec` is not a unit of a time; choose from s, ms, us, ns, min, h"
         );
         assert_eq!(
             said(Quantity::Time, "soon"),

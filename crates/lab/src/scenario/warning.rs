@@ -7,8 +7,8 @@ use strandcast_keys::text::printable;
 use super::error::ScenarioError;
 use super::units::Quantity;
 
-/// A number that is probably a mistake: `FILE:LINE: KEY: why; how to mend it`. It is in a scenario file, in an argument
-/// that changes the file, or in a trace to which the file refers.
+/// A number that is probably a mistake: `FILE:LINE: KEY: why; how to correct it`. It is in a scenario file, in an
+/// argument that changes the file, or in a trace to which the file refers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
     /// Position as in [`ScenarioError`]. The message describes the improbable value and suggests another one.
@@ -21,7 +21,7 @@ impl Warning {
         self.at.place()
     }
 
-    /// Reason of the warning, and how to mend it.
+    /// Reason of the warning, and how to correct it.
     pub fn message(&self) -> String {
         printable(&self.at.message).into_owned()
     }

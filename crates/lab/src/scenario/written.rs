@@ -49,7 +49,7 @@ pub fn written(scenario: &Scenario) -> Value {
     ])
 }
 
-/// Nodes that no radio's placement creates.
+/// Returns the nodes that the scenario lists itself. The placement of a radio creates the other nodes.
 fn own_nodes(nodes: &Named<Node>, radios: &Named<Radio>) -> Map<String, Value> {
     let made: BTreeSet<String> = radios.values().flat_map(|radio| radio.place.nodes()).collect();
     let write = |(name, Node { place }): (&String, &Node)| {

@@ -8,7 +8,7 @@ use core::fmt;
 pub struct BuildError {
     /// Key of the scenario with the mistake.
     pub key: String,
-    /// Description of the mistake, and how to mend it.
+    /// Description of the mistake, and how to correct it.
     pub message: String,
 }
 

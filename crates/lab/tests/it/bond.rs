@@ -121,7 +121,7 @@ fn a_burst_of_others_is_survived() {
     }
 }
 
-/// Two links: 6 Mbit/s at 300 ms over a link of 10 Mbit/s that loses everything for 150 ms each 1.3 s, and a link of 1
+/// Two links: 6 Mbit/s at 300 ms over a link of 10 Mbit/s that loses everything for 150 ms every 1.3 s, and a link of 1
 /// Mbit/s. `strand` loses almost nothing: the slow link gets no more data than it carries, and data that wait for the
 /// fast link are not given up. An earlier version gave up messages in each outage as soon as the rate of the slow link
 /// was tested, if this link could not deliver them in time (seeds 8, 58 and others).

@@ -1,4 +1,4 @@
-//! Every mistake in a scenario gets one line: file, line, key, what is wrong and how to mend it.
+//! Every mistake in a scenario gets one line: file, line, key, what is wrong and how to correct it.
 
 use std::path::Path;
 
@@ -104,11 +104,11 @@ fn unknown_keys() {
     );
     assert_eq!(
         said("[run]", "[run]\nfrobnicate = 1"),
-        "net.toml:3: run.frobnicate: unknown key; there are time, warmup, seed, runs, series"
+        "net.toml:3: run.frobnicate: unknown key; choose from time, warmup, seed, runs, series"
     );
     assert_eq!(
         said("[nodes.r]", "[nodes.r]\nlabel = 1"),
-        "net.toml:7: nodes.r.label: unknown key; there are x, y"
+        "net.toml:7: nodes.r.label: unknown key; choose from x, y"
     );
     let many = "queue.limt = 10\ncorrupted = 0.1";
     assert_eq!(said(RATE, many), "net.toml:12: links.up.corrupted: unknown key; did you mean `corrupt`?");
@@ -130,7 +130,7 @@ fn keys_of_other_kinds() {
     );
     assert_eq!(
         said("loss.uniform.rate = 0.01", "loss.wind.rate = 0.01"),
-        "net.toml:13: links.up.loss.wind: `wind` is not a model by itself, and none is given; there are uniform, markov, snr, list"
+        "net.toml:13: links.up.loss.wind: `wind` is not a model by itself, and none is given; choose from uniform, markov, snr, list"
     );
     assert_eq!(
         said("[flows.rival]", "[flows.rival]\napp = { kind = \"cbr\", rate = 1e6, bytes = 5 }"),
@@ -276,7 +276,7 @@ fn traces() {
         "[flows.film]\nfrom = \"a\"\nto = \"b\"\napp = { kind = \"video\", trace = \"bad-frames.txt\" }\n",
     );
     assert!(
-        frames.ends_with("data/scenario/bad-frames.txt:3: flows.film.app.trace: `X` is not a type of frame; there are I, P, B, and H for a header"),
+        frames.ends_with("data/scenario/bad-frames.txt:3: flows.film.app.trace: `X` is not a type of frame; choose from I, P, B, and H for a header"),
         "{frames}"
     );
 }
@@ -341,7 +341,7 @@ fn flows() {
             "paths.two = { via = [\"side\"], leave = 0 }",
             "paths.two.leave: the path leaves at 0ns and joins at 0ns; let it leave later",
         ),
-        ("primary = \"three\"", "primary: there is no path `three`; there are one"),
+        ("primary = \"three\"", "primary: there is no path `three`; choose from one"),
         ("profile = \"ns3\"", "profile: there is no `ns3`; did you mean `ns2`?"),
         ("sctp.rto_min = \"90 s\"", "sctp.rto_min: RTO.Min 90s is above RTO.Max 60s; swap them"),
         ("sctp.mtu = 100", "sctp.mtu: 100 is out of range; it can be 296 to 65535"),
@@ -455,7 +455,7 @@ fn times_losses_outages_and_load() {
             "down.x = { from = 5 }\ndown.y = { from = 6, to = 7 }",
             "down: outage `y` begins before `x` has ended; merge the two into one outage",
         ),
-        ("down = { from = 5, mode = \"loud\" }", "down.mode: there is no `loud`; there are silent, notify"),
+        ("down = { from = 5, mode = \"loud\" }", "down.mode: there is no `loud`; choose from silent, notify"),
         (
             "loss.markov = {}",
             "loss.markov: there is no loss in it; give `rate` and `burst`, or `p_good_to_bad` and `p_bad_to_good`",
@@ -520,7 +520,7 @@ fn arguments() {
     );
     assert_eq!(
         set("flows.x.scheme=cmt"),
-        "--set flows.x.scheme=cmt: flows.x: the file has no `flows.x`; there are rival, video"
+        "--set flows.x.scheme=cmt: flows.x: the file has no `flows.x`; choose from rival, video"
     );
     assert_eq!(
         set("cross.load.via=[\"up\", \"up\"]"),

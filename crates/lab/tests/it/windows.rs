@@ -57,7 +57,7 @@ fn every_window_of_the_table_runs_in_all_three_places() {
                 for transport in [tcp(one.name), mptcp] {
                     let refused = Simulation::new(&network(transport, 1), &Presets, 1, None).err();
                     let said = refused.expect("it is not for them").message;
-                    assert!(said.contains(why) && said.contains("there are lia, reno"), "{said}");
+                    assert!(said.contains(why) && said.contains("choose from lia, reno"), "{said}");
                 }
             }
         }

@@ -1,4 +1,5 @@
-//! Diagnosis of runs of late messages. All values are in nanoseconds.
+//! Diagnosis of runs of late messages. The *difference* of a message is the time of its arrival less the time at which
+//! it was sent, each by the clock of its own side. All values are in nanoseconds.
 
 /// Minimum duration of a run of late messages before it is evaluated. The latency replaces it if it is longer.
 const LOOK: i64 = 1_000_000_000;
@@ -28,7 +29,8 @@ pub(super) enum Verdict {
 /// A run of late messages. No message between them was in time.
 #[derive(Debug)]
 pub(super) struct LateRun {
-    /// Difference of the last message that was in time, and the additional delay of the first message of this run.
+    /// Difference of the last message that was in time. `step` is the increase from there to the difference of the
+    /// first message of this run.
     in_time: i64,
     step: i64,
     /// Arrival of the last message, and duration of the run.

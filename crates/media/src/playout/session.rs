@@ -28,7 +28,8 @@ pub(super) struct Session {
     filled_at: MediaTime,
     /// Highest sequence number that has arrived.
     newest: i64,
-    /// Sequence number of the first message whose turn has not come; `None` until the first turn.
+    /// Sequence number of the next message in the order of playout; `None` until a message was played or was found
+    /// missing.
     next: Option<i64>,
     missing: Missing,
     /// The last message played and its due time.
@@ -57,7 +58,7 @@ impl Session {
         }
     }
 
-    /// Adds a message. Everything due before `now` must have been removed.
+    /// Adds a message. The caller must have removed all messages that were due before `now`.
     pub(super) fn insert(&mut self, now: MediaTime, message: Message, stats: &mut PlayoutStats) -> Arrival {
         let sequence = self.count_on(message.header.sequence);
         let sent = message.header.sent;
@@ -76,7 +77,7 @@ impl Session {
         if self.buffer.contains_key(&sequence) {
             return Arrival::Duplicate;
         }
-        // The turn of the message is over unless an earlier message still waits.
+        // Playout advances past this message, unless an earlier message still waits.
         let first = self.buffer.first_key_value().is_none_or(|(&k, _)| sequence < k);
         if first && !lateness.is_zero() && matches!(message.body, Body::Data(_)) {
             self.pass(sequence, sent, stats);
@@ -135,14 +136,14 @@ impl Session {
         Some((due, message))
     }
 
-    /// The sequence number with these low 32 bits that is nearest to the newest one.
+    /// Returns the sequence number that has these low 32 bits and is nearest to the newest one.
     fn count_on(&self, wire: u32) -> i64 {
         // Intended truncation: the wire carries the lower 32 bits.
         let ahead = wire.wrapping_sub(self.newest as u32) as i32;
         self.newest + i64::from(ahead)
     }
 
-    /// Moves to the turn of message `sequence`, which was sent at `sent`. Earlier messages that have not arrived count
+    /// Advances playout to message `sequence`, which was sent at `sent`. Earlier messages that have not arrived count
     /// as lost.
     fn pass(&mut self, sequence: i64, sent: MediaTime, stats: &mut PlayoutStats) {
         let from_start = sent.saturating_since(MediaTime::ZERO) <= self.latency && sequence >= 0;
@@ -156,7 +157,7 @@ impl Session {
         self.next = Some(sequence + 1);
     }
 
-    /// Counts messages not played between the previously played one and this one.
+    /// Counts the messages between the previously played one and this one, which were not played.
     fn count_gap(&self, sequence: i64, due: MediaTime, stats: &mut PlayoutStats) {
         let Some((before, from)) = self.last else { return };
         let span = due.saturating_since(from);

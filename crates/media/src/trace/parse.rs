@@ -97,7 +97,7 @@ fn frame(line: &str, unit: f64) -> Result<TracedFrame, String> {
             "H" => None,
             _ => {
                 return Err(format!(
-                    "`{kind}` is not a type of frame; there are I, P, B, and H for a header"
+                    "`{kind}` is not a type of frame; choose from I, P, B, and H for a header"
                 ));
             }
         },

@@ -48,7 +48,10 @@ fn a_bad_line_is_reported_with_its_number() {
         error("0 I 0 9\n\n1 P 0.04\n"),
         "line 3: bytes is missing; a frame is: number type time bytes"
     );
-    assert_eq!(error("0 X 0 9"), "line 1: `X` is not a type of frame; there are I, P, B, and H for a header");
+    assert_eq!(
+        error("0 X 0 9"),
+        "line 1: `X` is not a type of frame; choose from I, P, B, and H for a header"
+    );
     assert_eq!(error("0 I 0 9\nend"), "line 2: type is missing; a frame is: number type time bytes");
     assert_eq!(error("0 I 0 9\nx I 0 9"), "line 2: `x` is not a frame number");
     for time in ["-1", "NaN", "inf", "1e10", "soon"] {

@@ -19,7 +19,7 @@ pub type SealObserver = Box<dyn FnMut(Instant, &SealEvent) + Send>;
 /// The endpoint, its sockets and its link monitor.
 pub(super) struct Core {
     pub sealed: SealedEndpoint,
-    /// Answers to sealed senders, for a side without a seal.
+    /// Answers of a side without a seal to senders with a seal.
     pub plain: PlainAnswers,
     pub observer: Option<SealObserver>,
     pub sockets: PathSockets,

@@ -175,8 +175,8 @@ impl SocketSlot {
         (self.asked_mtu.is_some() || mtu < default).then_some(mtu)
     }
 
-    /// Maximum IP-level MTU of an uplink's path. The maximum IP-level MTU is the configured MTU, or otherwise the limit
-    /// of the interface and the route.
+    /// Maximum IP-level MTU of an uplink's path. It is the configured MTU if there is one, else the limit of the
+    /// interface and the route.
     pub fn mtu_limit(&self) -> Option<u16> {
         self.asked_mtu.into_iter().chain(self.route_mtu).min()
     }

@@ -8,7 +8,7 @@ use crate::socket::BindSpec;
 /// The local interface and the remote addresses of a client's path. If the interface is a pattern, there is one path
 /// for each matching interface that has a route. An interface is identified by its index. So the path keeps its
 /// interface when the interface is renamed. If the interface has disappeared, the interface with the same hardware
-/// replaces it, or otherwise one with the same name.
+/// replaces it, or else an interface with the same name.
 #[derive(Clone, Debug)]
 pub struct Uplink {
     /// Display name.

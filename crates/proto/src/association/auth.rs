@@ -13,8 +13,8 @@ use crate::wire::chunk::{Auth, asconf, asconf_ack, auth::HmacId};
 use crate::wire::param::{self, Param};
 use crate::wire::{Packet, Span};
 
-/// Maximum bytes of a peer's RANDOM, CHUNKS and HMAC-ALGO that are kept. RFC 4895 requires 32 random bytes, and there
-/// are 255 chunk types.
+/// Maximum number of bytes that are kept of a peer's RANDOM, CHUNKS and HMAC-ALGO. RFC 4895 requires 32 random bytes,
+/// and there are 255 chunk types.
 const LONGEST_VECTOR: usize = 1024;
 
 /// RANDOM, CHUNKS and HMAC-ALGO of one side.

@@ -40,7 +40,7 @@ pub struct Association {
 }
 
 impl Association {
-    /// Returns an association that has its identity, and memory for one path.
+    /// Returns an association with an identity and with memory for one path.
     fn blank(
         config: Arc<TransportConfig>,
         role: Role,
@@ -81,7 +81,7 @@ impl Association {
         a
     }
 
-    /// Returns the association that a valid cookie describes. COOKIE ECHO arrived from `tuple`.
+    /// Returns the association that a valid cookie describes. `tuple` is the 4-tuple on which COOKIE ECHO arrived.
     pub(crate) fn accept(
         now: Instant,
         config: Arc<TransportConfig>,
@@ -94,7 +94,7 @@ impl Association {
         let mut a = Association::blank(config, Role::Accepter, found.ports, identity, scheme, seeds);
         a.handshake.accepted(&a.cx.config, found.remote, found.random);
         let path = a.manager().open_slot(now, tuple, None);
-        // The packet with the cookie earns the bytes that may be sent to another address.
+        // If COOKIE ECHO came from another address, this packet earns the bytes that may be sent there.
         a.cx.paths[path.index()].credit = (found.remote != tuple.remote).then_some(0);
         let (mut m, handshake, _) = a.split();
         handshake.learn(&mut m, &found.peer);
@@ -116,12 +116,12 @@ impl Association {
         Handshake::refuse_restart(&mut self.cx);
     }
 
-    /// Pairs an accepting endpoint's further paths with the listed addresses of a peer that is not a Strandcast peer.
+    /// Opens the further paths of an accepting endpoint to the addresses that a peer of another stack listed.
     pub(crate) fn pair_with(&mut self, now: Instant, peer: &Capabilities, locals: &[(LinkId, SocketAddr)]) {
         self.manager().pair_with(now, peer, locals);
     }
 
-    /// Returns two groups of components: those that a change of paths affects, and the others.
+    /// Returns the components that a change of paths affects, and the others.
     pub(super) fn split(&mut self) -> (PathManager<'_>, &mut Handshake, &mut Closing) {
         let manager = PathManager { cx: &mut self.cx, tx: &mut self.tx, rx: &mut self.rx };
         (manager, &mut self.handshake, &mut self.closing)
@@ -131,8 +131,8 @@ impl Association {
         self.split().0
     }
 
-    /// Sets whether the application reads the peer's data. While it does not, coded messages are decoded only if
-    /// decoding takes little work ([`crate::endpoint::EndpointConfig::decodes_unasked`]).
+    /// Sets whether the application reads the peer's data. While the application does not read, coded messages are
+    /// decoded only if decoding takes little work ([`crate::endpoint::EndpointConfig::decodes_unasked`]).
     pub fn want(&mut self, wanted: bool) {
         self.rx.want(&mut self.cx, wanted);
     }
@@ -184,7 +184,7 @@ impl Association {
         self.cx.driver.scheme()
     }
 
-    /// Returns the scheme's diagnostics, each sentence once. See [`crate::policy::Policy::diagnostics`].
+    /// Returns the scheme's diagnostics. Equal sentences are returned once. See [`crate::policy::Policy::diagnostics`].
     pub fn diagnostics(&self, now: Instant) -> Vec<&'static str> {
         self.cx.driver.diagnostics(self.cx.paths.seen(), now)
     }
@@ -229,12 +229,12 @@ impl Association {
         self.tx.first_unacknowledged()
     }
 
-    /// Returns the heap in bytes that the association keeps because of a peer's packets or the application's messages.
+    /// Returns the bytes of heap that packets of the peer and messages of the application occupy.
     pub fn heap(&self) -> usize {
         self.rx.heap() + self.tx.heap()
     }
 
-    /// Sets the allowed heap ([`Association::heap`]) in bytes, and whether all payloads are copied.
+    /// Sets the maximum number of bytes of heap memory ([`Association::heap`]), and whether all payloads are copied.
     pub(crate) fn allow(&mut self, heap: usize, copy: bool) {
         self.rx.allow(heap, copy);
     }
@@ -242,12 +242,12 @@ impl Association {
     /// Queues a message. Returns the message's number.
     ///
     /// # Errors
-    /// Returns a [`SendError`] if it refuses the message.
+    /// Returns a [`SendError`] if the association refuses the message.
     pub fn send(&mut self, now: Instant, payload: Bytes, options: SendOptions) -> Result<u64, SendError> {
         self.tx.send(&mut self.cx, now, payload, options, self.rx.spare())
     }
 
-    /// Reads the next message in an order that its stream permits, and returns the effects of the read.
+    /// Reads the next message that may be delivered in the order of its stream, and returns the effects of the read.
     pub(crate) fn read(&mut self) -> Reading {
         self.rx.read(&mut self.cx, self.tx.heap())
     }
@@ -295,7 +295,7 @@ impl Association {
         self.cx.paths.seen().primary()
     }
 
-    /// Takes over the application's requests that were made for the association with the peer's `previous` instance.
+    /// Copies the application's requests from the association before the peer's restart.
     pub(crate) fn want_as(&mut self, previous: &Association) {
         self.cx.want_as(&previous.cx);
         self.want(previous.rx.wanted());

@@ -8,16 +8,16 @@
 //!
 //! | [`RepairWhen`] | window | block |
 //! |---|---|---|
-//! | `Always` | some source of it is open, and the ledger allows it | the same, once it is closed |
-//! | `Late` | a source of it is exposed, what they want is a repair symbol, and the ledger allows it | the same |
+//! | `Always` | a source of the group is open, and the ledger allows a symbol | the same, once the block is closed |
+//! | `Late` | a source of the group is exposed, the claims of its sources add up to a repair symbol, and the ledger allows a symbol | the same |
 //!
 //! A source is *open* until it arrives or is given up. A source is *exposed* if it is open and could not be
 //! retransmitted in time after a loss ([`risk`](super::risk)). The exposure is assessed when the source is sent, and
 //! each time it is declared lost. An exposed source claims a part of a repair symbol in proportion to its bytes
 //! ([`Ledger::generosity`]). A lost source claims a whole repair symbol.
 //!
-//! A block is closed in three cases: it is full, one of its sources is lost and exposed, or three quarters of the time
-//! in which its first source can be repaired have passed.
+//! A block is closed in three cases: it is full, one of its sources was lost and is exposed, or three quarters of the
+//! time in which its first source can be repaired have passed.
 
 mod encoder;
 mod group;
@@ -46,7 +46,7 @@ use group::Group;
 pub(crate) struct RepairShape {
     /// Maximum number of source symbols that a repair symbol covers.
     pub sources: u16,
-    /// Maximum bytes of a repair symbol's payload. The number is even.
+    /// Maximum number of bytes in the payload of a repair symbol. The number is even.
     pub symbol_length: u16,
     /// Number of blocks that are held at once.
     pub blocks: u16,

@@ -12,7 +12,8 @@ use crate::time::{Duration, Instant};
 /// Number of tables. Each source has a bucket in every table, selected by a different hash. The limiter refuses a
 /// source only if all its buckets are empty. A source that shares one bucket with a flood therefore still gets answers.
 const TABLES: usize = 2;
-/// Number of buckets per table. With 20 000 answers/s to as many prefixes, each bucket is 2 % busy.
+/// Number of buckets per table. With 20 000 answers/s to 20 000 prefixes, the answers use about 2 % of the rate of each
+/// bucket.
 const BUCKETS: usize = 4096;
 /// Content of a full bucket: the answers of one second.
 const DEPTH: Duration = Duration::from_secs(1);
@@ -29,12 +30,12 @@ struct Bucket {
 impl Bucket {
     const FULL: Bucket = Bucket { full_at: Instant::ZERO };
 
-    /// Returns whether the bucket has `cost`, which is a part of [`DEPTH`].
+    /// Returns whether the bucket still contains `cost`, which is a part of [`DEPTH`].
     fn has(&self, now: Instant, cost: Duration) -> bool {
         self.full_at.max(now) + cost <= now + DEPTH
     }
 
-    /// Takes `cost` from the bucket, or its whole content if that is less.
+    /// Removes `cost` from the bucket, or the bucket's whole content if it contains less.
     fn take(&mut self, now: Instant, cost: Duration) {
         self.full_at = (self.full_at.max(now) + cost).min(now + DEPTH);
     }
@@ -62,7 +63,8 @@ impl Limiter {
         Limiter { rates, all: Bucket::FULL, buckets: Box::default(), early: EARLY, key, refused: 0 }
     }
 
-    /// Takes a token for an answer to `source` from each of its buckets, if each has one.
+    /// Returns whether an answer to `source` may be sent. If so, removes the cost of the answer from the buckets of
+    /// this source and from the bucket of all sources.
     pub fn admit(&mut self, now: Instant, source: IpAddr) -> bool {
         let cost = |per_s: u32| DEPTH / per_s.max(1);
         let all = cost(self.rates.all);
@@ -126,7 +128,8 @@ mod tests {
         Limiter::new(AnswerRates { all, prefix, address }, &mut Seeds::new(1, 0).stream("limiter"))
     }
 
-    /// Returns the number of answers to the sources `of(n)`, which send a request each 0.1 ms from time 0 for 3 s.
+    /// Returns the number of answers to 30 000 requests. One request arrives every 0.1 ms, from time 0 to 3 s. Request
+    /// `n` comes from the source `of(n)`.
     fn answered(l: &mut Limiter, of: impl Fn(u32) -> IpAddr) -> usize {
         (0..30_000).filter(|n| l.admit(Instant::from_nanos(u64::from(*n) * 100_000), of(*n))).count()
     }

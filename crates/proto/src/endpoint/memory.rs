@@ -29,7 +29,7 @@ impl Memory {
         Memory { reserve, common: total / 2, used: 0, associations }
     }
 
-    /// Returns the maximum bytes that an association may hold that now holds `heap` bytes.
+    /// Returns the maximum number of bytes that an association may hold if it now holds `heap` bytes.
     pub fn room(&self, heap: usize) -> usize {
         self.reserve.max(heap).saturating_add(self.common.saturating_sub(self.used))
     }

@@ -16,7 +16,7 @@ use crate::time::{Duration, Instant};
 use crate::wire::chunk::{Abort, ErrorChunk, Init, InitAck};
 use crate::wire::{Cause, Packet, Param, Tsn, VerificationTag};
 
-/// Maximum bytes of a peer's INIT. A longer INIT is refused.
+/// Maximum size in bytes of a peer's INIT. A longer INIT is refused.
 const MAX_INIT: usize = 2048;
 
 /// Parameters of this side for INIT ACK.

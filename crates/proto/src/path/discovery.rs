@@ -103,7 +103,7 @@ impl Discovery {
         }
     }
 
-    /// Returns the PLPMTU: the maximum bytes of an IP packet.
+    /// Returns the PLPMTU: the maximum size in bytes of an IP packet.
     pub fn plpmtu(&self) -> u16 {
         self.plpmtu
     }

@@ -41,7 +41,8 @@ pub struct PathStats {
     pub lost_timeout: u64,
     /// Number of chunks that the scheme declared lost by itself ([`crate::policy::Act::Lose`]).
     pub lost_by_scheme: u64,
-    /// Number of chunks that arrived after miss indications had declared them lost ([`TransportConfig::reordering`]).
+    /// Number of chunks that arrived although miss indications had declared them lost
+    /// ([`TransportConfig::reordering`]).
     pub spurious_losses: u64,
     /// Number of payload bytes that the peer acknowledged.
     pub payload_acked: u64,
@@ -60,7 +61,8 @@ pub struct PathStats {
     pub mtu_probes: u64,
     /// Number of heartbeats that were not answered in time.
     pub heartbeats_lost: u64,
-    /// Time for which the path was unusable (potentially failed or inactive). Only completed periods are counted.
+    /// Total time for which the path was unusable (potentially failed or inactive). An unusable period counts once it
+    /// has ended.
     pub down: Duration,
     /// Start of the current unusable period.
     pub down_since: Option<Instant>,
@@ -72,8 +74,8 @@ impl PathStats {
         self.down + self.down_since.map_or(Duration::ZERO, |s| now - s)
     }
 
-    /// Returns the part of the sent chunks that were declared lost. Chunks that are known to have arrived are
-    /// subtracted.
+    /// Returns the fraction of the sent chunks that were declared lost. Chunks that were declared lost but are known to
+    /// have arrived do not count.
     pub fn loss(&self) -> f64 {
         if self.chunks_sent == 0 {
             return 0.0;
@@ -102,14 +104,14 @@ pub(crate) struct Path {
     pub credit: Option<usize>,
     /// Candidate address, to which the path may have moved.
     pub candidate: Option<Candidate>,
-    /// Two flags: true if this side suspended the path, and true if the peer suspended it.
+    /// Two flags. The first is true if this side suspended the path, and the second is true if the peer suspended it.
     pub suspended: (bool, bool),
     /// Time of the last SACK that arrived by this path.
     pub last_sack: Option<Instant>,
-    /// Arrivals by this path, recorded for a peer that requests the path of each arrival.
+    /// Arrivals by this path. They are recorded only for a peer that requests the path of each arrival.
     pub arrivals: Arrivals,
-    /// Last packet with DATA that arrived by this path, and the totals of arrivals. The packet and the totals are
-    /// recorded for a peer that requests reports of arrivals.
+    /// Last packet with DATA that arrived by this path, and the totals of all arrivals by this path. They are recorded
+    /// only for a peer that requests reports of arrivals.
     pub arrived: Option<ArrivedHere>,
     /// Time at which T3-rtx expires.
     pub t3: Option<Instant>,
@@ -123,7 +125,7 @@ pub(crate) struct Path {
     pub timed_out: bool,
     /// Number of packets that may still be sent in this burst.
     pub burst: u32,
-    /// Earliest time of the next DATA packet by pacing.
+    /// Earliest time at which pacing lets the next DATA packet leave.
     pub pace: Instant,
     pub heartbeats: Heartbeats,
     /// Round-trip time that this side measures while it receives data.
@@ -169,14 +171,14 @@ impl Path {
         }
     }
 
-    /// Returns the maximum bytes of an SCTP packet on this path.
+    /// Returns the maximum size in bytes of an SCTP packet on this path.
     pub fn packet_size(&self, config: &TransportConfig) -> usize {
         packet_size(self.tuple.remote, self.ip_mtu, config)
     }
 }
 
-/// Returns the maximum bytes of an SCTP packet to `remote`. The returned maximum is a multiple of four, because chunks
-/// are.
+/// Returns the maximum size in bytes of an SCTP packet to `remote`. It is a multiple of four, because the size of each
+/// chunk is one.
 pub(crate) fn packet_size(remote: SocketAddr, ip_mtu: u16, config: &TransportConfig) -> usize {
     let v6 = if remote.is_ipv6() && config.encapsulation > 0 { 20 } else { 0 };
     let least = 512usize.saturating_sub(config.envelope.len());

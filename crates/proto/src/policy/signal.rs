@@ -316,8 +316,8 @@ pub struct LinkSample {
     pub snr_db: Option<f64>,
     /// Physical rate of the link.
     pub phy_rate: Option<Rate>,
-    /// Time at which a packet of this side left the link, and the packet's length. Bandwidth estimators use the
-    /// intervals between such times.
+    /// Time at which the link finished sending a packet of this side, and the packet's length in bytes. Bandwidth
+    /// estimators use the intervals between such times.
     pub departure: Option<(Instant, u64)>,
 }
 

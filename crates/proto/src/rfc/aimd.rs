@@ -1,6 +1,6 @@
 //! Windows of RFC 9260 §7.2 for all paths: slow start, recovery, timeout, and decay of idle windows. The growth in
-//! congestion avoidance, and the part of a window that remains after a loss, are exchangeable ([`Avoidance`]). Coupled
-//! windows therefore use this code too.
+//! congestion avoidance, and the fraction of a window that remains after a loss, are exchangeable ([`Avoidance`]).
+//! Coupled windows therefore use this code too.
 
 use super::avoidance::{Avoidance, CongestionEvent, Progress};
 use super::spared::SparedLosses;

@@ -19,8 +19,8 @@ pub trait Avoidance: Debug + Send {
     /// than one segment.
     fn increase(&mut self, now: &Progress<'_>) -> f64;
 
-    /// Returns the part of the window, from 0 to 1, that remains after a congestion event. The other rules of windows
-    /// (minimum, one segment after a timeout) still apply.
+    /// Returns the fraction of the window, from 0 to 1, that remains after a congestion event. The other rules of
+    /// windows (minimum, one segment after a timeout) still apply.
     fn decrease(&mut self, _event: &CongestionEvent<'_>) -> f64 {
         0.5
     }

@@ -60,7 +60,7 @@ fn pair(delays_ms: &[u64], transports: [TransportConfig; 2]) -> (TestPair, Recei
     (pair, reports, return_paths)
 }
 
-/// Sends `messages` of 1000 bytes, one each 10 ms.
+/// Sends `messages` of 1000 bytes, one every 10 ms.
 fn stream(pair: &mut TestPair, messages: usize) {
     for n in 0..messages {
         pair.send(CLIENT, pattern(n * 1000, 1000), SendOptions::default());

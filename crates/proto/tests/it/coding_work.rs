@@ -20,8 +20,8 @@ use strandcast_testing::raw::*;
 const A_PACKET: u32 = 40;
 const A_SECOND: u32 = 60;
 const SECONDS: u32 = 10;
-/// Work that is earned each second, work that is saved at first, and work of one symbol that is decoded on credit: that
-/// symbol may make a window drop everything that it holds.
+/// Work that is earned every second, work that is saved at first, and work of one symbol that is decoded on credit:
+/// that symbol may make a window drop everything that it holds.
 const EARNED: u64 = 32 << 20;
 const FIRST: u64 = 17 << 20;
 const ONE: u64 = 64 << 20;

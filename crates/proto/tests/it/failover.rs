@@ -6,12 +6,12 @@ use strandcast_proto::policy::PathState;
 use strandcast_proto::time::{Duration, Instant};
 use strandcast_testing::endpoints::*;
 
-/// Potentially failed after one error, and probes of failed paths each second: the needs of concurrent transfer.
+/// Potentially failed after one error, and probes of failed paths every second: the needs of concurrent transfer.
 fn quick() -> TransportConfig {
     TransportConfig { pf_max_retrans: Some(0), failed_probe_interval: Some(ms(1000)), ..config() }
 }
 
-/// A message each 10 ms for 20 s over two wires, one of which is dead (`dead`: towards the server, back) from 5 s to
+/// A message every 10 ms for 20 s over two wires, one of which is dead (`dead`: towards the server, back) from 5 s to
 /// 12 s. Returns (last data that got through on it before, longest gap between deliveries after that, first data on
 /// it after its return).
 fn outage(dead: [bool; 2]) -> (Duration, Duration) {

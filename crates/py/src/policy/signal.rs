@@ -120,7 +120,7 @@ pub(crate) enum Signal {
         snr_db: Option<f64>,
         /// Physical rate, bit/s.
         phy_rate: Option<f64>,
-        /// Time at which a packet of this side left the link, and its bytes.
+        /// Time at which the link finished sending a packet of this side, and the packet's length in bytes.
         departure: Option<(f64, u64)>,
     },
     /// A packet with data, or a padded heartbeat, arrived.

@@ -107,7 +107,7 @@ impl Estimators {
         if self.probes > 0 { period.min(self.next_probe) } else { period }
     }
 
-    /// Takes a sample of the idle time if one is due. Returns whether a probe must be sent.
+    /// Adds a sample of the idle time if one is due. Returns whether a probe must be sent.
     pub fn handle_timeout(&mut self, context: &Context) -> bool {
         if context.now >= self.began.at + PERIOD {
             let sample = self.share_since(self.began, context);

@@ -17,7 +17,7 @@ keys! {
     /// Switch of the advice to encoders.
     #[derive(Copy)]
     pub struct AdviceKeys {
-        /// say which rate arrives in time; each path is sent a train of up to 16 packets of the stream each second
+        /// say which rate arrives in time; each path is sent a train of up to 16 packets of the stream every second
         advice: bool = false,
     }
 }

@@ -341,7 +341,7 @@ impl QueueAware {
         QueueAware { config, shared: Shared::default(), paths: Vec::new() }
     }
 
-    /// Takes the state and MTU of a path that has changed, or that appears for the first time.
+    /// Stores the state and MTU of a path that has changed, or that appears for the first time.
     fn meet(&mut self, view: &View<'_>, path: PathId) {
         let Some(now) = view.paths.get(path.index()) else { return };
         if self.paths.len() <= path.index() {

@@ -156,7 +156,7 @@ impl<A: Avoidance> TcpWindows<A> {
         Some((self.paths.get_mut(path.index())?.as_mut()?, &mut self.avoidance))
     }
 
-    /// Takes the state and segment size of a path that has changed, or that appears for the first time.
+    /// Stores the state and segment size of a path that has changed, or that appears for the first time.
     fn meet(&mut self, view: &View<'_>, path: PathId) {
         let Some(now) = view.paths.get(path.index()) else { return };
         if self.paths.len() <= path.index() {

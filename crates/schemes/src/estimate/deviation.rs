@@ -27,8 +27,8 @@ impl Deviation {
         Deviation { most, samples: VecDeque::with_capacity(most), last: (0.0, 0.0) }
     }
 
-    /// Takes a sample and returns its deviation from the mean of the last m samples, in units of their range. The
-    /// sample must be a finite number. The result is from -1 to 1, and 0 if all samples are equal.
+    /// Adds a sample and returns its deviation from the mean of the last m samples, in units of their range. The sample
+    /// must be a finite number. The result is from -1 to 1, and 0 if all samples are equal.
     pub fn push(&mut self, x: f64) -> f64 {
         if self.samples.len() == self.most {
             self.samples.pop_front();

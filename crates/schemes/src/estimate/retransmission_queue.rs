@@ -41,7 +41,7 @@ impl RetransmissionQueue {
         self.count = self.count.saturating_sub(u32::from(chunk.losses > 0));
     }
 
-    /// Takes a sample of Q, which is limited to `window` chunks.
+    /// Adds a sample of Q, which is limited to `window` chunks.
     pub fn sample(&mut self, window: u64) {
         self.deviation.push(self.count.min(u32::try_from(window).unwrap_or(u32::MAX)).into());
     }

@@ -56,7 +56,7 @@ impl FrameErrors {
     }
 
     /// Reads the peer's totals from a report of frame errors. The frames that the peer received are returned as frames
-    /// sent, and the frames in error as failed frames, so that they count as those of a second link of the path.
+    /// sent, and the frames in error as failed frames, so that they count like the frames of a second link of the path.
     /// Returns `None` for other reports.
     pub fn read(&self, report: &Report) -> Option<LinkSample> {
         let payload: &[u8; LEN] = report.payload.as_ref().try_into().ok()?;

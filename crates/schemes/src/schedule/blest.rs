@@ -29,11 +29,11 @@
 //! if the kernel finds no such data. Here the window counts as blocked in three cases: [`View::blocked`] is not `None`,
 //! a path gets a penalty, or data that are already in flight are copied to another path.
 //!
-//! `ASSUMED`: [`View::rwnd`] is the rest of the peer's window. The whole window is a maximum since the last time at
-//! which no data were missing at the peer. The whole window is the greatest sum of that rest and the data in flight.
-//! Data that the peer holds out of order are a part of the window, but do not count in this sum. A path without a
-//! round-trip time takes all data that its window allows, because no comparison is possible. No chunk waits for a path
-//! that has room. In the kernel, chunks that f has already carried do wait.
+//! `ASSUMED`: [`View::rwnd`] is the rest of the peer's window. The whole window is the greatest sum of this rest and
+//! the data in flight since the last time at which no data were missing at the peer. Data that the peer holds out of
+//! order are a part of the window, but do not count in this sum. A path without a round-trip time takes all data that
+//! its window allows, because no comparison is possible. No chunk waits for a path that has room. In the kernel, chunks
+//! that f has already carried do wait.
 
 use strandcast_keys::keys;
 use strandcast_proto::config::TransportConfig;

@@ -7,26 +7,27 @@
 //! |---|---|
 //! | one way | half of the least round-trip time |
 //! | waiting | the longer of (in flight + len - rate · least rtt)/rate and the measured queueing delay |
-//! | silence | time for which an answer of the path has been overdue, beyond srtt + 4 rttvar |
-//! | resend | cost of a loss, times the loss rate of the path |
+//! | silence | time by which an answer of the path is later than srtt + 4 rttvar |
+//! | resend | cost of a loss, multiplied by the loss rate of the path |
 //!
 //! *With a deadline*, only paths with room on which the chunk is in time are considered. Among them, the chunk takes
 //! the path with the earliest arrival. If one path delivers a chunk in time, the chunk never takes a path on which it
-//! would be late. It may have to wait for the better path. Data beyond the bandwidth-delay product wait on the path.
-//! They may wait for the share [`SHARE`] of the remaining time, so that a loss can still be repaired. If this rule
-//! leaves no path, data may wait longer, for up to the share [`FILLED`] of the time that new messages have. The chunk
-//! must then be in time even with the mean deviation added. The mean deviation is necessary next to a TCP that keeps a
-//! queue full. A path then carries its share only if the stream fills an equal part of that queue. Without this rule,
-//! the waiting data would have less and less time left, and the path would take less and less data. A single path takes
-//! all data that its window admits. If queues make a chunk late on every path, the scheduler gives the chunk up (see
-//! [`Forecast::hopeless`]). If a chunk is late even without queues, it leaves nevertheless, but waits for at most
-//! [`LATE`] in a queue. At the head of the send queue, it would also make later chunks late.
+//! would be late. The chunk may have to wait for a path that delivers it in time. Data beyond the bandwidth-delay
+//! product of a path wait in the path's queue. They may wait for the share [`SHARE`] of the remaining time, so that a
+//! loss can still be repaired. If this rule leaves no path, data may wait longer, for up to the share [`FILLED`] of the
+//! time that new messages have. The chunk must then be in time even with the mean deviation added. This longer wait is
+//! necessary next to a TCP that keeps a queue full. A path then carries its share only if the stream fills an equal
+//! part of that queue. Without the longer wait, the waiting data would have less and less time left, and the path would
+//! take less and less data. A single path takes all data that its window admits. If queues make a chunk late on every
+//! path, the scheduler gives the chunk up (see [`Forecast::hopeless`]). If a chunk would be late even without queues,
+//! it is sent nevertheless, but may wait in a path's queue for at most [`LATE`]. If it stayed at the head of the send
+//! queue, it would make the chunks after it late as well.
 //!
 //! *Without a deadline*, the chunk takes the path with the earliest arrival, as in ECF (Lim et al. 2017) and BLEST
 //! (Ferlin et al. 2016). If that path has no room, a slower path may take the chunk under two conditions. Enough data
 //! must wait to keep the faster paths busy until the chunk arrives. The peer's receive buffer must hold the data that
 //! the faster paths deliver meanwhile. In any case, a slower path takes up to two chunks at a time. The reason is that
-//! a receiver sizes its buffer by the round trips of the paths that carry data.
+//! a receiver determines the size of its buffer from the round-trip times of the paths that carry data.
 //!
 //! If a part of the scheme detects silence, suspected paths take no data while another path is live.
 
@@ -46,20 +47,21 @@ use super::unsuspected::unsuspected;
 use crate::estimate::WindowedMax;
 use crate::part::{Estimators, SchedulerPart};
 
-/// Share of the remaining time of a message. The chunks of the message may wait for this share in queues that they
-/// cause themselves.
+/// Share of the remaining time of a message for which its chunks may wait in queues that they cause themselves.
 const SHARE: f64 = 0.25;
-/// Share of the time that new messages have. If all paths have queues, chunks may wait in queues for this share.
+/// Share of the time that new messages have, for which chunks may wait in queues if all paths have queues.
 const FILLED: f64 = 0.5;
-/// Share of a new message's time. If an old message has less time left, it has waited for long.
+/// Share of the time that a new message has for its delivery. A message that has less time left than this share has
+/// already waited a long time.
 const AGED: f64 = 0.5;
-/// Time in seconds for which a chunk that is late on every path may wait in queues that the chunks cause themselves.
+/// Time in seconds for which a chunk may wait in queues that the chunks cause themselves, if the chunk is late on every
+/// path.
 const LATE: f64 = 0.02;
 /// Share of the peer's receive buffer that the faster paths may fill while a slower path delivers.
 const BUFFER_SHARE: f64 = 0.75;
-/// If all data are held, the scheduler is called again at the latest after this time in seconds.
+/// Longest time in seconds until the scheduler is called again after it has held all data.
 const RECHECK: f64 = 0.01;
-/// Number of chunks in one decision.
+/// Maximum number of chunks that one decision assigns.
 const AT_ONCE: u64 = 8;
 /// Round-trip time of an unmeasured path, seconds.
 const UNKNOWN: f64 = 0.25;
@@ -79,7 +81,7 @@ impl SchedulerPart for EarliestArrivalConfig {
     }
 }
 
-/// Scheduler that considers the earliest arrival in time.
+/// Scheduler that sends each chunk on the path with the earliest arrival.
 #[derive(Debug)]
 pub struct EarliestArrival {
     /// Time of each path's last answer, by path slot. If nothing was in flight, the time at which the path last got
@@ -236,9 +238,9 @@ impl EarliestArrival {
 }
 
 /// Returns whether the next message is late on all of these paths. The message has not been begun and has `left`
-/// seconds left of the `life` seconds of a new message. Half of a message is worthless. The message is therefore judged
-/// as a whole, before any part of it is sent. If rates are not tested, the part of the message after its first chunk
-/// counts only once the message has waited for half of its time.
+/// seconds left of the `life` seconds of a new message. A message that arrives only in part is worthless. The message
+/// is therefore judged as a whole, before any part of it is sent. If rates are not tested, the chunks after the first
+/// one count only once the message has waited for half of its time.
 pub(super) fn too_late(choices: &Choices<'_>, left: f64, life: f64, backlog: &Backlog) -> bool {
     if backlog.begun || choices.is_empty() || choices.iter().any(|c| c.0.in_flight == 0) {
         return false;
@@ -248,9 +250,9 @@ pub(super) fn too_late(choices: &Choices<'_>, left: f64, life: f64, backlog: &Ba
     whole <= 0.0 || choices.iter().all(|c| c.1.hopeless(whole))
 }
 
-/// Returns the time in seconds that all paths together need for the next message without its first chunk. The flag is
-/// true if the rates of all paths were tested. If a rate was not tested, the time follows from windows. Data that have
-/// room now leave at the pacing rate. For other data, windows are assumed to double in each round trip.
+/// Returns the time in seconds that all paths together need for the chunks of the next message after its first chunk.
+/// The flag is true if the rates of all paths were tested. If a rate was not tested, the time follows from windows.
+/// Data that have room now leave at the pacing rate. For other data, windows are assumed to double in each round trip.
 fn behind_first(choices: &Choices<'_>, backlog: &Backlog) -> (f64, bool) {
     let tested = choices.iter().all(|c| c.1.tested);
     let more = (backlog.rest + 16).saturating_sub(backlog.next_len) as f64;
@@ -273,7 +275,7 @@ fn least<'a>(choices: impl Iterator<Item = &'a (&'a PathView, Forecast)>, left: 
     choices.filter(|c| c.0.has_room()).min_by(|a, b| a.1.cost(left).total_cmp(&b.1.cost(left))).map(|c| c.0)
 }
 
-/// Returns the number of chunks that fit, at most `most`.
+/// Returns the number of chunks that fit the free room of the path, at most `most`.
 fn chunks(path: &PathView, len: u64, most: u64) -> u32 {
     path.room().div_ceil(len.max(1)).clamp(1, most) as u32
 }

@@ -1,12 +1,12 @@
-//! Restriction of the paths that a chunk may take. It depends on the costs of their links
+//! Restricts the paths that a chunk may take, by the costs of their links
 //! ([`Tariff`](strandcast_proto::policy::Tariff)).
 //!
 //! * *Classes*: a path of a higher class takes a chunk only if no path of a lower class delivers it in time, even after
-//!   one loss. The higher class is then open. It also takes chunks that have time to wait, until it has not been needed
-//!   for the time [`SPARE`]. Data without a deadline use the lowest class.
-//! * *Allowance*: the remaining allowance, less the share [`RESERVE`], is divided over the time for which it must last.
-//!   Unused allowance accumulates, but at most that of the time [`SAVED`]. A path that has used its present part takes
-//!   no data while another path is usable.
+//!   one loss. The higher class is then open. An open class also takes chunks that have time to wait. It is closed
+//!   again when no chunk has needed it for the time [`SPARE`]. Data without a deadline use the lowest class.
+//! * *Allowance*: the remaining allowance, less the share [`RESERVE`], is spread evenly over the time for which it must
+//!   last. A link may therefore use a part of it at any time. Unused parts accumulate, but only over the time
+//!   [`SAVED`]. A path that has used its present part takes no data while another path is usable.
 //! * *Cap*: a path whose allowance is used up completely takes no data, even if it is the only path.
 //!
 //! All constants are `ASSUMED`.
@@ -18,8 +18,8 @@ use strandcast_proto::time::{Duration, Instant};
 
 use super::earliest_arrival::Choices;
 
-/// Least class of links with two restrictions. They carry no chunk that another link would deliver sooner, and no
-/// second copy of a chunk.
+/// Lowest class to which two further restrictions apply. Links of this class and of higher classes carry no chunk that
+/// another link would deliver sooner, and no second copy of a chunk.
 pub(super) const METERED: u8 = 2;
 /// Time after which a class is closed again if it was not needed.
 const SPARE: Duration = Duration::from_secs(5);
@@ -38,7 +38,7 @@ pub(super) struct Metered {
     buckets: SmallVec<[(LinkId, Bucket); 4]>,
 }
 
-/// Amount that a link may use now.
+/// Number of bytes that a link may use now, and the time to which it applies.
 #[derive(Copy, Clone, Debug)]
 struct Bucket {
     /// Number of bytes. It is negative if the link has used more than its part.
@@ -93,10 +93,11 @@ impl Metered {
         };
         let ready = may.clone().filter(|c| c.0.has_room() && c.1.arrival + c.1.resend <= left);
         let wanted = match (fits(2.0), fits(1.0)) {
-            // The chunk can wait for room.
+            // A path of an open class delivers the chunk in time even after one loss: the chunk can wait for room on
+            // it.
             (Some(class), _) if class <= open => class,
-            // An open class takes the chunk at once. A class that is not open takes it only if no other class delivers
-            // it in time.
+            // A path of an open class that has room takes the chunk at once. A class that is not open takes the chunk
+            // only if no open class delivers it in time.
             (_, Some(class)) => ready.map(|c| c.0.tariff.class).filter(|c| *c <= open).min().unwrap_or(class),
             // The chunk is late on every path, so that any class may take it.
             _ => may.clone().map(|c| c.0.tariff.class).max().unwrap_or(least),

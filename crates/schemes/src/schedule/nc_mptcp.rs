@@ -18,10 +18,10 @@
 //! * A lost original is retransmitted by its subflow (`rtx=same` in the preset). A lost coded packet is not
 //!   retransmitted.
 //! * At time t, an NC path j serves the oldest batch b that needs a packet. There are two reasons for this need. First,
-//!   the batch will be incomplete at t + EDT_j. The condition is k > rank + Σ (1 - p) + Σ (1 - p), with two sums. The
-//!   first one covers the originals in flight that are due by then (sent + EDT ≤ t + EDT_j), and the second one the
-//!   coded packets in flight. Second, the batch got fewer than ρ_b coded packets, with ρ_b = ⌈r_b/(1 - p_j)⌉ and
-//!   r_b = Σ n p + √(Σ n p (1 - p)). These sums cover the paths that carried n originals of the batch.
+//!   the batch will be incomplete at t + EDT_j. The condition is k > rank + O + C. O is the sum of 1 - p over the
+//!   originals in flight that are due by then (sent + EDT ≤ t + EDT_j). C is the sum of 1 - p over the coded packets in
+//!   flight. Second, the batch got fewer than ρ_b coded packets, with ρ_b = ⌈r_b/(1 - p_j)⌉ and r_b = Σ n p + √(Σ n p
+//!   (1 - p)). These sums cover the paths that carried n originals of the batch.
 //! * If no batch needs a packet, the first batch without a sent original gets coded packets until k are expected. They
 //!   replace originals. A batch gets originals only while fewer than k packets of either kind have arrived or are
 //!   expected. The expected number is Σ (1 - p) over the packets in flight. The sender therefore stops the originals of

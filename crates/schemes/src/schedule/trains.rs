@@ -77,8 +77,8 @@ impl Trains {
         }
     }
 
-    /// Returns the assignment of a train once it is long enough or has waited for long enough. The outer `None` means
-    /// that the messages are still held. The inner `None` means that there is no train.
+    /// Returns the assignment of a train once the train is long enough or its first chunk has waited long enough. The
+    /// outer `None` means that the messages are still held. The inner `None` means that there is no train.
     fn train(&mut self, view: &View<'_>, backlog: &Backlog, until: Instant) -> Option<Option<Assignment>> {
         // The path may have closed or fallen silent while messages were held for it.
         let token = view.usable_paths().find(|path| Some(path.id) == self.token);

@@ -119,7 +119,7 @@ impl Bandwidth {
         self.rate.or_else(|| Some(self.measuring?.rate)).unwrap_or(0.0)
     }
 
-    /// Takes a sample. Returns whether the sample ends a measurement.
+    /// Adds a sample. Returns whether the sample ends a measurement.
     fn sample(&mut self, now: Instant, sample: RateSample, config: &WidestConfig) -> bool {
         let Some(m) = &mut self.measuring else {
             let rate = self.rate.get_or_insert(sample.rate);
@@ -211,8 +211,8 @@ impl Widest {
         view.paths.get(widest.index())
     }
 
-    /// Returns the path to use while the widest path is full. The path is a path that is being measured, or otherwise
-    /// the path that `spill` selects.
+    /// Returns the path to use while the widest path is full. It is a path that is being measured, or else the path
+    /// that `spill` selects.
     fn other<'a>(&self, view: &View<'a>) -> Option<&'a PathView> {
         let with_room = || view.usable_paths().filter(|p| p.has_room());
         let rtt = |p: &&PathView| (p.srtt.unwrap_or(Duration::MAX), p.id);

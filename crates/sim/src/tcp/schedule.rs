@@ -22,9 +22,8 @@ use strandcast_proto::wire::serial::Tsn;
 use super::config::Config;
 use super::subflow::{Mode, Phase, Subflow};
 
-/// Round-trip time in the view of an open subflow without a sample. This round-trip time is below all others, so that
-/// the subflow is measured soon, as with Linux's zero. This round-trip time is not zero, because schedulers divide by
-/// it.
+/// Round-trip time in the view of an open subflow without a sample. It is below all measured round-trip times, so that
+/// the subflow is measured soon, as in Linux, which uses zero. It is not zero, because schedulers divide by it.
 const UNMEASURED: Duration = Duration::from_micros(1);
 
 /// State of the sender at the time of a signal or decision.

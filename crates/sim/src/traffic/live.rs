@@ -1,4 +1,4 @@
-//! Live video as encoders and pipes deliver it: in bursts, with key frames, and with pauses.
+//! Live video as encoders and pipes deliver it: in bursts, with key frames and with pauses.
 
 use core::time::Duration;
 
@@ -33,7 +33,8 @@ pub struct Pause {
     pub from: Duration,
     /// End of the pause, measured from the start of the source.
     pub to: Duration,
-    /// True if the source delivers the messages of the pause at its end. If false, the video stops during the pause.
+    /// If true, the source delivers the messages of the pause at the end of the pause. If false, the video stops during
+    /// the pause.
     pub keep: bool,
 }
 
@@ -46,8 +47,8 @@ pub struct LiveConfig {
     pub size: u32,
     /// Amount of data that the source delivers at one time. `None` means one message.
     pub burst: Option<Burst>,
-    /// Time between two messages of a burst, in seconds. The value is read when the burst begins. A number that is
-    /// drawn for each packet is therefore drawn once per burst.
+    /// Time between two messages of a burst, in seconds. The time is determined when the burst begins. A time that
+    /// would be drawn for each packet is therefore drawn once per burst.
     pub spacing: Box<dyn Level>,
     /// If set, each burst is a frame, and some frames are key frames. `None` means that each message is a frame.
     pub key_frames: Option<KeyFrames>,
@@ -56,8 +57,8 @@ pub struct LiveConfig {
 }
 
 /// A video with a constant rate. The source delivers the video in bursts of whole messages at equal intervals. The
-/// first burst is at the start. If a message is not completely due at the end of a burst, it is delivered with the next
-/// burst.
+/// first burst is at the start. If only a part of a message is due by the time of a burst, the whole message is
+/// delivered with the next burst.
 #[derive(Debug)]
 pub struct LiveVideo {
     config: LiveConfig,
@@ -69,7 +70,7 @@ pub struct LiveVideo {
     bursts: u64,
     /// Number of messages in these bursts.
     messages: u64,
-    /// Number of messages of the last burst that are left; `at` is the time of the next one.
+    /// Number of messages of the last burst that have not been sent; `at` is the time of the next one.
     left: u64,
     at: Instant,
     spacing: Duration,
@@ -117,7 +118,7 @@ impl LiveVideo {
                 plain(bursts - in_group) + frame * (in_group as f64 + key)
             }
         };
-        // A sum that misses a whole number only because of rounding counts as that number.
+        // If rounding alone keeps the sum below a whole number, the sum counts as that number.
         (bytes / f64::from(self.config.size.max(1)) + 1e-6) as u64
     }
 

@@ -44,7 +44,8 @@ pub struct TracedVideo {
     trace: Arc<FrameTrace>,
     size: u32,
     stop: Instant,
-    /// Time by which each repetition of the trace is shifted. The shift is `None` if the trace does not repeat.
+    /// Time from the start of one repetition of the trace to the start of the next one. `None` if the trace does not
+    /// repeat.
     again: Option<Duration>,
     /// Earliest time of the trace. The earliest time is stored because finding it requires reading all frames.
     earliest: Duration,

@@ -148,7 +148,7 @@ fn udp(link: &Link, some_work: bool, all: &mut Vec<Finding>) {
             "unreachable",
             format!("a router says that {host} is out of reach over {name}"),
             "no route further on, or a filter",
-            format!("ask who runs this network; traceroute -i {name} {host}"),
+            format!("ask the operator of this network; traceroute -i {name} {host} shows where packets stop"),
         ),
         (_, Some(true)) => (
             "udp-blocked-back",
@@ -190,7 +190,7 @@ fn size(link: &Link, all: &mut Vec<Finding>) {
             ),
         };
         let mend = match arrived {
-            0 => format!("ip link set {name} mtu 1280; ask who runs this network"),
+            0 => format!("ip link set {name} mtu 1280; ask the operator of this network"),
             _ => format!("ip link set {name} mtu {arrived}"),
         };
         let cause = "a tunnel or a modem with a smaller MTU, and a filter that drops ICMP (a black hole)";

@@ -34,7 +34,7 @@ pub struct Finding {
     pub what: String,
     /// Probable cause.
     pub cause: String,
-    /// Command or step that mends the fault.
+    /// Command or step that removes the fault.
     pub mend: String,
 }
 
@@ -52,7 +52,7 @@ pub struct Link {
     /// Kind of this reason: the code of a finding, or a word for notes.
     #[serde(skip)]
     pub hindered_by: Option<&'static str>,
-    /// Command that mends the cause.
+    /// Command that removes the cause.
     #[serde(skip)]
     pub mend: Option<String>,
     /// Value of rp_filter: 0 off, 1 strict, 2 loose.
@@ -104,7 +104,7 @@ pub enum Probed {
     Sealed,
     /// A receiver without encryption, or another SCTP stack, answered.
     Plain,
-    /// The host has no program at this port.
+    /// The host answers that no program listens at this port.
     NoProgram,
     /// This machine refuses to send, because of a filter.
     Forbidden,

@@ -14,7 +14,7 @@ const ADMITTED: &[u8] = b"\x01admitted";
 /// Reports to the sender that the receiver plays its stream from now on.
 pub(in crate::live) fn admit(association: &AssociationHandle) {
     let options = SendOptions { stream: STREAM, ..SendOptions::default() };
-    // A receiver does not play a stream without an association for long.
+    // A receiver stops playing a stream soon after the stream's association has ended.
     let _ = association.try_send(Bytes::from_static(ADMITTED), options);
 }
 

@@ -1,5 +1,5 @@
-//! A file with the bytes that metered links have used, by month of their plans and by the hardware of the link. Several
-//! processes may write to it.
+//! A file with the number of bytes that each metered link has used in each billing month of its plan. The file
+//! recognises a link by its hardware. Several processes may write to the file.
 
 mod month;
 #[cfg(test)]
@@ -23,9 +23,9 @@ use crate::files::{MODE, Replacement, spare_keys};
 /// First lines of the file.
 const HEAD: &str = "# Bytes that metered links have used since the day on which a month of their plan began (UTC).\n\
                     # Written by strandcast send. If the carrier's count differs, stop every `send` and correct `used`.\n";
-/// Number of months of a link that are kept.
+/// Number of months that the ledger keeps for each link.
 const KEPT: usize = 13;
-/// Longest wait for another process that writes.
+/// Longest wait while another process writes the file.
 const LOCK: Duration = Duration::from_secs(5);
 const LOCK_POLL: Duration = Duration::from_millis(5);
 
@@ -40,7 +40,7 @@ pub(super) struct Ledger {
 pub(super) struct Known {
     /// Present name of the link.
     pub(super) name: String,
-    /// Hardware of the link's interface, without an address that another interface has too.
+    /// Hardware of the link's interface. A hardware address that another interface also has is left out.
     pub(super) hardware: Hardware,
 }
 
@@ -51,7 +51,7 @@ struct Content {
     links: Vec<Entry>,
 }
 
-/// The use of one link in one month.
+/// Number of bytes that one link used in one month.
 #[derive(Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
@@ -77,12 +77,13 @@ impl Ledger {
     }
 
     /// Adds bytes to the use of a link in a month. Returns the sum of this month, which includes the use by other
-    /// processes. The file is replaced as a whole, so that an ended process leaves no part of it. Blocks.
+    /// processes. The file is replaced as a whole, so that a process that is killed meanwhile leaves no incomplete
+    /// file. This function blocks.
     ///
     /// # Errors
     /// [`Error::Store`]: the file cannot be read or written, or is not a ledger.
     pub(super) fn add(&self, link: &Known, month: Month, bytes: u64) -> Result<u64, Error> {
-        // Processes that name a file and a link to it have one lock.
+        // A process may name the file, and another one a symbolic link to it. Both then use the same lock.
         let path = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
         spare_keys(&path)?;
         let cannot = |e: &io::Error| Error::Store(format!("cannot write {}: {}", path.display(), why(e)));
@@ -106,7 +107,8 @@ impl Ledger {
     }
 }
 
-/// Excludes other processes until the file is dropped.
+/// Locks the ledger, by a separate file whose name ends in `.lock`. Other processes wait until the returned file is
+/// dropped.
 fn lock(path: &Path) -> io::Result<File> {
     let mut name = path.as_os_str().to_owned();
     name.push(".lock");
@@ -165,8 +167,8 @@ impl Content {
         used
     }
 
-    /// The entries of a link: those of its USB port, else those of its hardware address, else those of its name among
-    /// entries without hardware.
+    /// Returns the entries of a link. They are the entries with its USB port, or else the entries with its hardware
+    /// address, or else the entries without hardware that have its name.
     fn of(&self, link: &Known) -> Vec<usize> {
         let all = |is: &dyn Fn(&Entry) -> bool| -> Vec<usize> {
             (0..self.links.len()).filter(|at| is(&self.links[*at])).collect()
@@ -175,7 +177,8 @@ impl Content {
         if !by_port.is_empty() {
             return by_port;
         }
-        // An address in another port: the device has moved, unless two devices have this address.
+        // The same hardware address in another port means that the device was moved, unless two devices share this
+        // address.
         let by_mac = all(&|entry| link.hardware.same_mac(&entry.hardware()));
         let ports: BTreeSet<&Option<String>> = by_mac.iter().map(|at| &self.links[*at].usb).collect();
         if ports.len() == 1 {

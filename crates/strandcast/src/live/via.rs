@@ -35,7 +35,7 @@ impl Via {
         let found = match (name, host) {
             (Some(name), _) => all.iter().find(|interface| interface.name == name).ok_or_else(|| {
                 let names: Vec<&str> = all.iter().map(|interface| interface.name.as_str()).collect();
-                format!("no interface called {name} has an address: there are {}", names.join(", "))
+                format!("no interface called {name} has an address: choose from {}", names.join(", "))
             })?,
             (None, Some(host)) => all
                 .iter()
@@ -84,6 +84,6 @@ mod tests {
         assert_eq!(Via::among(&[lo], None, "127.0.0.2".parse().ok()), Ok(via("lo", 1, "127.0.0.2")));
         assert_eq!(of(None, "9.9.9.9"), Err("no interface has the address 9.9.9.9".to_owned()));
         let unknown = of(Some("eth9"), "").expect_err("there is none");
-        assert_eq!(unknown, "no interface called eth9 has an address: there are eth0, eth1");
+        assert_eq!(unknown, "no interface called eth9 has an address: choose from eth0, eth1");
     }
 }

@@ -67,7 +67,7 @@ impl LossPolicy for Restless {
     }
 }
 
-/// Feedback that requests SACKs by other return paths each second.
+/// Feedback that requests SACKs by other return paths every second.
 #[derive(Debug)]
 struct AnyReturnPath;
 

@@ -362,7 +362,7 @@ impl FlowMeter {
         }
     }
 
-    /// Adds the counters of the flow. If only paths have a counter, adds the sum over the paths.
+    /// Adds the counters of the flow. For a counter that exists only for each path, adds the sum over the paths.
     fn put_counters(&self, put: &mut dyn FnMut(&'static str, f64)) {
         for (i, counter) in self.counters.iter().enumerate() {
             let same = |c: &&Counter| c.name == counter.name;

@@ -284,7 +284,7 @@ fn equation_17_is_a_deficit() {
     assert!([1e6, 2e6, 999_999.0].map(|crt| eq17_db(1e6, crt)).iter().all(|db| (db - 60.0).abs() < 1e-9));
 }
 
-/// 1 Mbit/s in messages of 1250 bytes, one each 10 ms.
+/// 1 Mbit/s in messages of 1250 bytes, one every 10 ms.
 fn constant(end: u64) -> VideoSpec {
     let (start, end) = (ms(0), ms(end));
     VideoSpec {
@@ -460,7 +460,7 @@ fn a_frame_whose_last_message_overtakes_adds_media_all_the_same() {
     assert!(!flow(&meter).contains_key("stalls"), "a player does not wait for what was given up");
 }
 
-/// I B B P B B P, a frame each 100 ms, of two messages of 1000 bytes, sent in coding order: I P B B P B B.
+/// I B B P B B P, a frame every 100 ms, of two messages of 1000 bytes, sent in coding order: I P B B P B B.
 fn gop() -> VideoSpec {
     use FrameType::{B, I, P};
     let coded = [(I, 0), (P, 300), (B, 100), (B, 200), (P, 600), (B, 400), (B, 500)];

@@ -68,7 +68,8 @@ table! {
         reorder: Inner = DIRECTION.reorder,
         duplicate: Given<f64> = DIRECTION.duplicate,
         corrupt: Given<f64> = DIRECTION.corrupt,
-        /// outage of both directions, or several by name; `reverse.down` replaces it for the other direction
+        /// outage of both directions, or several outages, each under a name; `reverse.down` replaces it for the other
+        /// direction
         down: Outages = Outages::of(&DownKeys::KEYS, "never"),
         /// a wireless access link: it counts frames and frame errors and reports them to the hosts that send over it
         wireless: Given<bool> = SWITCH.or("false"),

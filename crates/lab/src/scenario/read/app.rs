@@ -135,7 +135,7 @@ fn at_a_rate(table: &Table<'_>, rate: f64) -> Read<Frames> {
     Ok(Frames::Live { rate, burst, spacing: table.get(&VIDEO.spacing)?, key_frames, pause })
 }
 
-/// Reads one pause, called `pause`, or several by name.
+/// Reads one pause, called `pause`, or several pauses, each under a name.
 fn pauses(table: &Table<'_>) -> Read<Named<Pause>> {
     let pauses =
         named(table.one_or_more(&VIDEO.pause, "a table as { from = \"0 s\", to = \"3 s\" }")?, |table| {

@@ -10,7 +10,7 @@ use crate::scenario::value::Named;
 /// Least time between the starts of two outages.
 const SHORTEST: Duration = Duration::from_millis(1);
 
-/// Reads one outage, called `down`, or several by name.
+/// Reads one outage, called `down`, or several outages, each under a name.
 pub(super) fn outages(table: &Table<'_>) -> Read<Named<Down>> {
     let outages = table.one_or_more(&LINK.down, "a table as { from = \"10 s\", to = \"20 s\" }")?;
     let outages = named(outages, |table| outage(&table))?;

@@ -263,8 +263,8 @@ impl Explanation {
         self.messages.iter().map(|m| m.delivered).reduce(|a, b| Some(a?.max(b?))).flatten()
     }
 
-    /// The message that arrived last. It is a message that was not delivered, or otherwise the message that was
-    /// delivered last. If several messages qualify, it is the one that was completed last.
+    /// The message that arrived last. It is a message that was not delivered, or else the message that was delivered
+    /// last. If several messages qualify, it is the one that was completed last.
     pub fn decisive(&self) -> Option<&MessageTrace> {
         let last =
             |m: &&MessageTrace| (m.delivered.unwrap_or(Instant::MAX), m.complete.unwrap_or(Instant::MAX));

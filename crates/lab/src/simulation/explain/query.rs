@@ -39,7 +39,7 @@ pub struct FrameInfo {
 #[non_exhaustive]
 pub enum ExplainError {
     /// The scenario has no such flow.
-    #[error("there is no flow '{name}'; there are {known}")]
+    #[error("there is no flow '{name}'; choose from {known}")]
     UnknownFlow {
         /// Name in the query.
         name: String,

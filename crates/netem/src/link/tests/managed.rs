@@ -122,7 +122,7 @@ fn codel_keeps_the_queue_of_a_flow_that_yields_near_its_target() {
     for id in 0..60_000 {
         fates.extend(offer(&mut link, [(now, id, 1000)]));
         let early = drops(&fates).len();
-        // A window that grows by a packet each 50 ms, and is halved at each drop.
+        // A window that grows by a packet every 50 ms, and is halved at each drop.
         let rate: f64 = 1e6 / gap;
         let rate = if early > seen { rate / 2.0 } else { rate + 20.0 / rate / 0.05 };
         (gap, seen) = (1e6 / rate, early);

@@ -1,5 +1,5 @@
-//! The primary path (RFC 9260 §6.4): the path that the application requested, and the path used before that one is
-//! confirmed. The path of the handshake is the primary until the requested path is confirmed.
+//! The primary path (RFC 9260 §6.4): the path that the application requested. Until the requested path is confirmed,
+//! the path of the handshake is the primary path.
 
 use core::net::SocketAddr;
 

@@ -101,8 +101,8 @@ impl Sender {
         !self.buffer.is_empty() || !cx.paths.seen().blocks().is_empty()
     }
 
-    /// Returns the maximum bytes of user data of the next new chunk; `None` if no data wait. Retransmissions are not
-    /// new chunks.
+    /// Returns the maximum number of bytes of user data in the next new chunk; `None` if no data wait. Retransmissions
+    /// are not new chunks.
     pub fn next_user_data(&self, cx: &Context) -> Option<usize> {
         match &self.coder {
             Some(Coder::Blocks(blocks)) => {

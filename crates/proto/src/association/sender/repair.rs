@@ -88,7 +88,7 @@ impl Sender {
         Some((header, symbol))
     }
 
-    /// Returns the maximum bytes of the coding header of the next chunk of a message.
+    /// Returns the maximum size in bytes of the coding header that the next chunk of a message has.
     pub fn header_room(&self) -> usize {
         match &self.coder {
             Some(Coder::Repair(repair)) => repair.header_room(),

@@ -1,10 +1,11 @@
 //! Copies: TSNs that are in flight on several paths at once.
 //!
 //! A SACK reports that a TSN arrived, but not which of its copies arrived. Between two Strandcast peers, the sender can
-//! ask for the path of each arrival. The receiver then names it with its SACKs (REPORT items COPIES and ARRIVALS,
-//! docs/wire-format.md). A copy whose path the peer names is no longer in flight on its own path, and lets the window
-//! of that path grow. If a copy is lost, SACKs that name later copies on the same path count as miss indications of the
-//! lost copy. With a peer that does not name paths, a TSN with copies on several paths lets no window grow.
+//! ask for the path of each arrival. The receiver then names the path of each arrival together with its SACKs (REPORT
+//! items COPIES and ARRIVALS, docs/wire-format.md). If the peer names the path by which a copy arrived, this copy is no
+//! longer in flight, and the window of that path may grow. If a copy is lost, SACKs that name later copies on the same
+//! path count as miss indications of the lost copy. If the peer does not name paths, the acknowledgement of a TSN with
+//! copies on several paths lets no window grow.
 //!
 //! A TSN may be acknowledged without information about one of its copies. This copy stays in its path's window as
 //! *unsettled*, because its packet may still be in a queue of the path. An unsettled copy no longer counts against the

@@ -20,7 +20,7 @@ use strandcast_proto::wire::Tsn;
 /// lost.
 const SPARE: usize = 1024;
 
-/// State kept for a packet (§4.1.2.1.2).
+/// State that the sampler stores for each packet (§4.1.2.1.2).
 #[derive(Copy, Clone, Debug)]
 struct Record {
     tsn: Tsn,

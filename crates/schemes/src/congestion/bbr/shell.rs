@@ -168,7 +168,7 @@ impl<M: Model> Paced<M> {
         self.paths.get_mut(path.index())?.as_mut()
     }
 
-    /// Takes the state and packet size of a path that has changed, or that appears for the first time.
+    /// Stores the state and packet size of a path that has changed, or that appears for the first time.
     fn meet(&mut self, view: &View<'_>, id: PathId) {
         let Some(seen) = view.paths.get(id.index()) else { return };
         if self.paths.len() <= id.index() {

@@ -4,7 +4,7 @@ use strandcast_keys::{keys, words};
 use strandcast_proto::time::Duration;
 
 words! {
-    /// δ, the part of the growth that keeps all paths together as fast as one CUBIC.
+    /// δ, the fraction of the growth with which all paths together are as fast as one CUBIC.
     pub enum Fairness {
         /// Equation 30.
         Computed = "computed",

@@ -7,8 +7,8 @@
 //! stays far below 1. Losses then do not depend on the window of this flow.
 //!
 //! The delays are taken from randomly drawn packets, because losses also hit packets at random. The packets of a
-//! picture leave as a burst. Each packet waits for the packets before it. A delay taken at the head of each burst would
-//! be shorter than the delay of most packets.
+//! picture leave as a burst, in which each packet waits for the packets before it. The delay of the first packet of a
+//! burst is therefore shorter than the delay of most packets.
 //!
 //! The same delays show whether other flows keep the queue filled (test of Copa, Arun and Balakrishnan 2018). If only
 //! this flow fills a queue, the queue is nearly empty at least once in 16 round trips.

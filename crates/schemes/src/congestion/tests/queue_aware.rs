@@ -196,7 +196,7 @@ fn an_idle_path_may_start_up_to_the_window_that_it_had() {
     near(play.ssthresh().expect("set"), before, 0.0);
 }
 
-/// RFC 7661 §4.1: a packet each 25 ms, as data probes are, is no use of a window of 40 packets, a quarter of it is. It
+/// RFC 7661 §4.1: a packet every 25 ms, as data probes are, is no use of a window of 40 packets, a quarter of it is. It
 /// lasts 2 s.
 #[test]
 fn a_window_lasts_while_a_quarter_of_it_is_used() {

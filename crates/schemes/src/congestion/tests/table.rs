@@ -17,7 +17,7 @@ fn of_flows() -> impl Iterator<Item = &'static str> {
 
 #[test]
 fn mistakes_get_one_line_that_helps() {
-    let names = format!("there are {}", of_flows().collect::<Vec<_>>().join(", "));
+    let names = format!("choose from {}", of_flows().collect::<Vec<_>>().join(", "));
     assert_eq!(error("cubik"), format!("unknown congestion control 'cubik', did you mean cubic?; {names}"));
     assert_eq!(error("illinois"), format!("unknown congestion control 'illinois'; {names}"));
     assert_eq!(
@@ -36,7 +36,7 @@ fn mistakes_get_one_line_that_helps() {
         )
     );
     assert!(error("receiver-rate").contains(
-        "its rate comes from an SCTP receiver with feedback=rounds, which TCP flows do not have; there are"
+        "its rate comes from an SCTP receiver with feedback=rounds, which TCP flows do not have; choose from"
     ));
 }
 
@@ -160,9 +160,9 @@ proptest! {
         }
     }
 
-    /// At least a segment; at an ACK no more than one segment or half of the window, with MPMTP one for each of the at most
-    /// 19 that it acknowledges, and BBR goes back to what it had before a loss; thresholds of two segments, of one where
-    /// losses may take all that a path has.
+    /// At least a segment; at an ACK no more than one segment or half of the window, with MPMTP one for each of the at
+    /// most 19 that it acknowledges, and BBR goes back to what it had before a loss; thresholds of two segments, of one
+    /// where losses may take all that a path has.
     #[test]
     fn windows_stay_in_bounds(ops in prop::collection::vec(op(), 1..200)) {
         for spec in of_flows().chain(["reno,hystart=on"]) {

@@ -67,7 +67,7 @@ impl Path {
     }
 }
 
-/// A message of a byte each second, whose SACKs the peer holds back for 25 ms (RFC 9260 §6.2).
+/// A message of a byte every second, whose SACKs the peer holds back for 25 ms (RFC 9260 §6.2).
 #[test]
 fn keep_alives_are_neither_a_rate_nor_a_queue() {
     let mut path = Path::new();

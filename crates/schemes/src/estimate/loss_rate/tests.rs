@@ -14,7 +14,7 @@ fn near(got: f64, wanted: f64) {
     assert!((got - wanted).abs() <= 1e-9 * wanted.abs().max(1e-3), "{got}, not {wanted}");
 }
 
-/// Liu eq. 4: 15000 bytes each 50 ms.
+/// Liu eq. 4: 15000 bytes every 50 ms.
 #[test]
 fn eq_4_goodput() {
     near(goodput(15_000, ms(50)), 300_000.0);
@@ -117,7 +117,8 @@ fn the_global_least_round_trip_time_prefers_the_slower_path() {
     near(sack(&mut global, &p, 1, Some(ms(200))).0, C * C / 100.0);
 }
 
-/// Algorithm 1, a round trip apart: eqs 5-7 over the samples 1.4999 %, 0.3750 %, 1.4999 %: mean 1.1249 %, range 1.1249 %.
+/// Algorithm 1, a round trip apart: eqs 5-7 over the samples 1.4999 %, 0.3750 %, 1.4999 %: mean 1.1249 %, range 1.1249
+/// %.
 #[test]
 fn the_jitter_is_that_of_the_samples() {
     let mut e = LossRate::new(LossRateConfig::default());

@@ -1,4 +1,4 @@
-//! The numbered equations. Rates are in bytes per second, times in seconds.
+//! The numbered equations of the paper. Rates are in bytes per second, and times are in seconds.
 
 use std::collections::VecDeque;
 
@@ -11,8 +11,8 @@ const ALPHA: f64 = 1.0 / 8.0;
 const BETA: f64 = 1.0 / 4.0;
 /// Ξ and Φ of eq. 4: the weight of the new value.
 const HALF: f64 = 0.5;
-/// Packets that a round in congestion avoidance adds. Eq. 4 halves this number, so that the rate grows by one packet
-/// per round.
+/// Number of packets that eq. 3 adds for a round in congestion avoidance. Eq. 4 halves this number, so that the rate
+/// grows by one packet per round.
 pub(super) const STEP: f64 = 2.0;
 /// Half of the time for which [`Most`] keeps values.
 const MEMORY: Duration = Duration::from_secs(5);
@@ -39,7 +39,8 @@ pub struct RoundTrip {
 }
 
 impl RoundTrip {
-    /// Takes the time in seconds from a feedback to the first packet of the round that it begins (eq. 1).
+    /// Adds a sample of the round-trip time in seconds (eq. 1): the time from a feedback message to the first packet of
+    /// the round that this message begins.
     pub fn sample(&mut self, sample: f64) {
         match self.smoothed {
             None => {
@@ -82,7 +83,7 @@ pub struct Round {
     /// Number of packets that eq. 3 adds without congestion. Eq. 4 halves this number. The number is two in congestion
     /// avoidance, and the number of received packets in slow start. It is zero if the virtual window has already grown.
     pub growth: f64,
-    /// True if the loss rate reached the threshold, or if nothing arrived for too long.
+    /// True if the loss rate reached the threshold, or if no packet arrived before a timeout.
     pub congested: bool,
 }
 
@@ -125,7 +126,7 @@ impl Smoothed {
         Smoothed { kappa, rates: VecDeque::with_capacity(kappa) }
     }
 
-    /// Takes a rate.
+    /// Adds a rate.
     pub fn push(&mut self, rate: f64) {
         self.rates.truncate(self.kappa - 1);
         self.rates.push_front(rate);
@@ -144,7 +145,7 @@ impl Smoothed {
     }
 }
 
-/// The largest value of the last 5 to 10 seconds.
+/// The largest value that was added in the last 5 to 10 seconds.
 #[derive(Copy, Clone, PartialEq, Default, Debug)]
 pub struct Most {
     since: Option<Instant>,
@@ -153,7 +154,7 @@ pub struct Most {
 }
 
 impl Most {
-    /// Takes a value.
+    /// Adds a value that was measured at `now`.
     pub fn push(&mut self, now: Instant, value: f64) {
         let since = *self.since.get_or_insert(now);
         let age = now.saturating_since(since);

@@ -311,7 +311,7 @@ fn an_application_with_less_to_send_costs_it_no_rate() {
     assert_eq!(play.path.rate(), before, "5 of 20 packets, nothing lost");
 }
 
-/// A message of a byte each second, with feedback before the sender says that it has nothing more to send, and after
+/// A message of a byte every second, with feedback before the sender says that it has nothing more to send, and after
 /// it.
 #[test]
 fn keep_alives_are_no_rate_and_no_round_trip() {

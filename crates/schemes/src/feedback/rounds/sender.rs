@@ -8,19 +8,20 @@ use strandcast_proto::time::{Duration, Instant};
 use super::notice::{Notice, Printer};
 use super::timeout::earlier;
 
-/// Time after a train without effect. After this time, another train follows.
+/// Time after which another train follows if a train had no effect.
 const UNANSWERED: Duration = Duration::from_secs(1);
 /// Time for which trains continue after the last data.
 const AFTERWARDS: Duration = Duration::from_secs(2);
-/// Number of probes of a train. The spacing of the probes shows the path's capacity.
+/// Number of probes in a train. The spacing with which the probes arrive shows the path's capacity.
 const TRAIN: u8 = 2;
-/// Time without sending that is reported as silence while no round-trip time is known. Also the least such time. Once a
-/// round-trip time is known, the time is half a round trip.
+/// Times without sending after which the sender reports silence: the time while no round-trip time is known, and the
+/// shortest time. Once a round-trip time is known, the time is half of it.
 const SILENCE: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(1));
 
-/// Time of sending without any rate from the receiver. After this time, no rates are expected.
+/// If the receiver has sent no rate after this time of sending, the sender expects none.
 const NO_RATES: Duration = Duration::from_secs(3);
-/// Greatest number of packets in flight with which the peer's full buffer counts as the reason why the sender stops.
+/// Maximum number of packets in flight of a sender that the peer's full buffer has stopped. If more packets are in
+/// flight, lost data may be the reason.
 const FEW: u64 = 2;
 
 /// Counters of one path.
@@ -48,7 +49,7 @@ pub(super) struct Sender {
     granted: bool,
     /// Time at which the silence is to be reported.
     silence: Option<Instant>,
-    /// Path without data to send. It is stored until this is reported.
+    /// Path for which silence is to be reported; `None` once it was reported.
     quiet: Option<PathId>,
     printer: Printer,
     trains: u64,
@@ -128,7 +129,7 @@ impl Sender {
         !self.granted && lasted.is_some_and(|t| t >= NO_RATES)
     }
 
-    /// Takes the new state of a path.
+    /// Updates the state after a change of a path.
     pub fn changed(&mut self, view: &View<'_>, path: PathId) {
         match view.paths.get(path.index()).map(|p| p.state) {
             Some(PathState::Active) if self.flows(view.now) => self.line(path).train = Some(view.now),
@@ -167,7 +168,8 @@ impl Sender {
         if self.silence.is_some_and(|t| t <= view.now) {
             self.silence = None;
             let Some(path) = self.current.and_then(|p| view.paths.get(p.index())) else { return };
-            // The sender could send and does not. Or the peer's buffer is full, and lost data cannot be the reason.
+            // Silence has two causes. `idle`: the sender could send, but has no data. `full`: the peer's buffer is
+            // full, and lost data cannot be the reason.
             let idle = path.has_room() && view.rwnd >= path.mtu;
             let full = view.rwnd < path.mtu && view.in_flight <= FEW * path.mtu;
             if idle || full {
@@ -180,8 +182,8 @@ impl Sender {
 
     /// Returns the next train that is due.
     pub fn probe(&mut self, view: &View<'_>) -> Option<Probe> {
-        // This function is called with every packet. Iterating over the set takes more time than checking that the set
-        // is empty.
+        // This function is called with every packet. A check whether the set is empty takes less time than an iterator
+        // over it.
         while !self.due.is_empty() {
             let path = self.due.iter().next()?;
             self.due.remove(path);

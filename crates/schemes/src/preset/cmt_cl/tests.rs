@@ -30,7 +30,7 @@ fn sample(frames: u64, retries: u64, failed: u64) -> LinkSample {
     }
 }
 
-/// A packet of 1000 bytes each 10 ms: BW_e 100 kB/s.
+/// A packet of 1000 bytes every 10 ms: BW_e 100 kB/s.
 fn steady(model: &CrossLayer) -> Capacity {
     let mut path = model.path();
     for n in 0..100 {
@@ -198,7 +198,7 @@ fn the_receiver_s_frame_errors_add_to_ours() {
     assert!((fer(false) - 4.5 / 101.0).abs() < 1e-12, "a link of ours without reports");
 }
 
-/// The sender's calls come in bursts of ten each 100 ms; within a burst the link sends one each 5 ms: 200 kB/s.
+/// The sender's calls come in bursts of ten every 100 ms; within a burst the link sends one every 5 ms: 200 kB/s.
 #[test]
 fn the_link_s_departures_replace_the_sender_s_calls() {
     let feed = |spec: &str| {

@@ -70,7 +70,7 @@ impl<J: QualityModel> QualityAware<J> {
     }
 
     /// Returns the path for packets without credit. It is needed if credits are used up and the next period must wait.
-    /// It is the first path of PathList that has room, or otherwise any path with room.
+    /// It is the first path of PathList that has room, or else any path with room.
     fn without_credit(&mut self, view: &View<'_>, active: PathSet, packets: u32) -> Option<Assignment> {
         let open = |p: &PathId| active.contains(*p) && !self.is_banned(*p) && self.room(&view[*p]) > 0;
         let listed = self.distribution.list().iter().map(|e| e.path).find(open);

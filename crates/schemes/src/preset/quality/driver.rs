@@ -130,7 +130,7 @@ impl<J: QualityModel> QualityAware<J> {
         Measured { now: view.now, rate: &lane.rate, srtt: view[path].srtt, weight }
     }
 
-    /// Takes the state and MTU of a path that has changed, or that appears for the first time.
+    /// Stores the state and MTU of a path that has changed, or that appears for the first time.
     fn meet(&mut self, view: &View<'_>, path: PathId) {
         let Some(now) = view.paths.get(path.index()) else { return };
         if self.lanes.len() <= path.index() {

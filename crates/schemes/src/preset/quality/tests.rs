@@ -110,7 +110,7 @@ impl Rig {
         self.next().map(|a| (a.paths[0].0, a.chunks))
     }
 
-    /// The access link sends a packet each 10 ms: 100 kB/s.
+    /// The access link sends a packet every 10 ms: 100 kB/s.
     fn departures(&mut self, path: u8) {
         for n in 0..50 {
             let departure = Some((self.picture.now + MS(10 * n), MTU));

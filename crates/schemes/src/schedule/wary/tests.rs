@@ -67,7 +67,7 @@ fn a_path_that_loses_nothing_carries_data_probes_that_have_one_try() {
     assert_eq!(takes(&p, 50, Some(85), false), [0]);
 }
 
-/// Probes take at most every third chunk: a stream of a chunk each 50 ms stays on the quicker path.
+/// Probes take at most every third chunk: a stream of a chunk every 50 ms stays on the quicker path.
 #[test]
 fn a_thin_stream_does_not_go_by_the_slower_path() {
     let mut p = picture(8.0, 60);

@@ -46,8 +46,8 @@ impl Change {
     /// Carries out a change of a server: of its streams and outputs, or of its senders in `store`.
     ///
     /// # Errors
-    /// Returns the change itself if only the program can carry it out, as a reload, or if a server has no such thing, as
-    /// a link.
+    /// Returns the change itself if only the program can carry it out, such as a reload, or if it concerns an object
+    /// that a server does not have, such as a link.
     pub async fn at_server(self, server: &Server, store: &Store) -> Result<Outcome, Change> {
         let made = match self {
             Change::Stream { name, on: false } => server.stop_stream(&name).await.map(done),

@@ -1,11 +1,11 @@
 //! An HTTP API and a page that show live streams, and that change them by request.
 //!
 //! A program with a [`Server`](crate::live::serve::Server), a [`Sender`](crate::live::Sender) or a
-//! [`Receiver`](crate::live::Receiver) starts an [`Api`]. The API listens on a Unix socket and on an address. An address
-//! that other machines can reach needs TLS and a token. The API has a separate thread and a separate runtime, so that requests take
-//! no time from the thread that carries media.
+//! [`Receiver`](crate::live::Receiver) starts an [`Api`]. The API listens on a Unix socket and on an address. An
+//! address that other machines can reach needs TLS and a token. The API has a separate thread and a separate runtime,
+//! so that requests take no time from the thread that carries media.
 //!
-//! The program shows the state of its streams each second ([`Api::show`]), passes events on ([`Api::events`]), and
+//! The program shows the state of its streams every second ([`Api::show`]), passes events on ([`Api::events`]), and
 //! carries out the changes that requests ask for ([`Api::asked`]):
 //!
 //! ```no_run

@@ -42,9 +42,9 @@ impl Api {
     /// configuration names. `instance` is the label of the program in metrics.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if the path of the socket exists and is not a socket, or if other machines can reach the
-    /// address and `access` lacks a certificate or a token. Returns [`Error::Network`] if an
-    /// address or a path is in use.
+    /// Returns [`Error::Usage`] if the path of the socket exists and is not a socket, or if other machines can reach
+    /// the address and `access` lacks a certificate or a token. Returns [`Error::Network`] if an address or a path is
+    /// in use.
     pub fn start(config: &ApiConfig, access: Access, instance: &str) -> Result<Api, Error> {
         let board = Arc::<Board>::default();
         let (running, asked) = Running::start(config, access, Arc::clone(&board))?;
@@ -77,8 +77,8 @@ impl Api {
         Some(format!("{place}/#/{name}?token={token}"))
     }
 
-    /// Shows these streams. `lines` has the last line of statistics of each stream for the metrics, also of streams that
-    /// are ending. Call it each second: after 10 s without a call the API reports that the program hangs.
+    /// Shows these streams. `lines` has the last line of statistics of each stream for the metrics, also of streams
+    /// that are ending. Call it every second: after 10 s without a call the API reports that the program hangs.
     pub fn show(&mut self, streams: Vec<Shown>, lines: Vec<Value>) {
         let lines = lines.into_iter().filter(|line| !line.is_null()).collect();
         let metrics = self.gone.with(lines, Instant::now());

@@ -1,6 +1,6 @@
 //! Lines of statistics: figures and events of a stream as JSON, and metrics made from them.
 //!
-//! [`Lines`] makes the lines of a stream: a line of figures each second, a line for each event, and a line for each
+//! [`Lines`] makes the lines of a stream: a line of figures every second, a line for each event, and a line for each
 //! second or two without figures. These lines are the lines of `strandcast send --stats`, and [`schema`] describes
 //! them. [`metrics`] writes the last line of each stream in the text format of Prometheus.
 

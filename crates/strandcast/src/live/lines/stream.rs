@@ -73,7 +73,7 @@ impl Lines {
 
     /// Returns whether there were no figures for so long that [`Lines::idle`] should report this.
     pub fn is_idle(&self) -> bool {
-        // The first figures of a stream make a line at once. Later figures make a line each second.
+        // The first figures of a stream make a line at once. Later figures make a line every second.
         let waits = if self.last.is_some() { IDLE } else { EVERY.mul_f64(ALMOST) };
         self.written.elapsed() >= waits
     }

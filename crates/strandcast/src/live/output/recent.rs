@@ -6,11 +6,12 @@ use tokio::time::{Duration, Instant};
 
 /// Time without media after which the kept media are old: the picture of a stream that stands still would be a false one.
 const OLD: Duration = Duration::from_secs(1);
-/// Minimum time since the key frame with which viewers begin. Players need as much before they show a picture.
+/// Minimum age of the key frame with which viewers begin. Players need media of this duration before they show a
+/// picture.
 const LEAST: Duration = Duration::from_millis(400);
 
-/// Media since a key frame, with the tables before it, for viewers that begin there. It is the last one that was played
-/// at least [`LEAST`] ago.
+/// Media since a key frame, with the tables before it, for viewers that begin there. It is the last key frame that was
+/// played at least [`LEAST`] ago.
 #[derive(Debug)]
 pub(super) struct Recent {
     marker: Marker,

@@ -254,7 +254,7 @@ mod tests {
     async fn mistakes_of_its_url_are_one_line() {
         for (text, words) in [
             ("udp://239.1.1.1@9.9.9.9:5000", "no interface has the address 9.9.9.9"),
-            ("udp://239.1.1.1:5000?if=nope0", "no interface called nope0 has an address: there are "),
+            ("udp://239.1.1.1:5000?if=nope0", "no interface called nope0 has an address: choose from "),
             ("udp://192.0.2.9@127.0.0.1:5000", "192.0.2.9 is not a multicast group"),
             ("udp://239.1.1.1:5000?source=192.0.2.1", "source= is an option of inputs"),
         ] {

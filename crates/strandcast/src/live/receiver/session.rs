@@ -32,8 +32,8 @@ use crate::memory::Memory;
 
 /// Interval between two checks of the stream, its addresses and its gate.
 const TICK: Duration = Duration::from_millis(250);
-/// Time limit after the end of a stream. In this time the sender must close, including retransmissions, and an output
-/// must take data.
+/// Time limit after the end of a stream. Within this time the sender must close the association, which includes its
+/// retransmissions. Within the same time an output must accept the remaining data.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time after a signal, in addition to the latency. In this time the association closes and the remaining data are
 /// written.

@@ -77,7 +77,7 @@ impl Link {
         seen.iter().find(|link| link.id == id)
     }
 
-    /// Finds the link among those of the association by its number, or otherwise by its hardware.
+    /// Finds the link among those of the association by its number, or else by its hardware.
     fn find<'a>(&self, seen: &'a [Seen], taken: &[LinkId]) -> Option<&'a Seen> {
         if self.counted.is_some() {
             return self.present(seen);

@@ -30,7 +30,7 @@ struct State {
     /// Time of the next write.
     next: Option<Instant>,
     writing: Option<JoinHandle<Outcome>>,
-    /// Bytes of months and devices that are no longer counted.
+    /// Byte counts of past months, and of devices that are no longer used. They wait for the next write.
     closed: Vec<Deposit>,
     /// True if the last write failed.
     failed: bool,
@@ -70,7 +70,7 @@ impl Keeper {
         Ok(())
     }
 
-    /// Keeps the bytes of a link that is no longer counted, for the next write.
+    /// Keeps the byte count of a link that is no longer used, for the next write.
     pub(super) fn close(&self, monthly: Monthly) {
         let mut state = self.state();
         state.closed.extend(monthly.rest());

@@ -43,7 +43,7 @@ pub(in crate::live) enum Media {
     Send(mpsc::Sender<Vec<u8>>),
 }
 
-/// Counts of messages that peers did not get.
+/// Numbers of messages that peers did not receive, by reason.
 #[derive(Debug, Default)]
 struct Missed {
     /// True once a peer has been connected.

@@ -335,7 +335,7 @@ impl Sampler {
         Sampler { role, last: BTreeMap::new(), at: None }
     }
 
-    /// Takes a sample of these paths.
+    /// Adds a sample of these paths.
     pub fn sample<'a>(
         &mut self,
         now: Instant,

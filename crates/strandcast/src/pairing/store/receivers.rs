@@ -55,7 +55,9 @@ impl Receivers {
     /// Returns [`Error::Usage`] if another receiver has this name.
     pub fn add(&mut self, name: &str, pairing: &Pairing) -> Result<(), Error> {
         if self.receiver.get(name).is_some_and(|known| known.key != pairing.peer.key) {
-            let why = format!("@{name} is another receiver: run strandcast key remove {name} first");
+            let why = format!(
+                "another receiver already has the name @{name}: run strandcast key remove {name} first"
+            );
             return Err(Error::Usage(why));
         }
         let receiver = Receiver {

@@ -136,8 +136,8 @@ impl Senders {
         entry.into_iter().flat_map(|entry| &entry.hosts).filter_map(|host| host.parse().ok()).collect()
     }
 
-    /// Returns a token that does not expire and that admits any sender. If no such token exists, makes a new one. A
-    /// receiver shows the token until a sender has paired.
+    /// Returns a token that does not expire and that admits any sender. Makes such a token if none exists. A receiver
+    /// shows the token until a sender has paired.
     pub fn reusable(&mut self, random: &mut Random, now: WallClock) -> Token {
         let fits = |entry: &&TokenEntry| !entry.once && entry.expires.is_none() && entry.open;
         if let Some(known) = self.tokens.iter().find(fits) {

@@ -84,7 +84,7 @@ fn run(program: &str, args: &[&str]) -> Child {
 struct Running(Child);
 
 impl Running {
-    /// Writes marks to its input until `open` is set, then payloads, ten each 20 ms. `srt-live-transmit` drops what it
+    /// Writes marks to its input until `open` is set, then payloads, ten every 20 ms. `srt-live-transmit` drops what it
     /// reads before it is connected.
     fn feed(&mut self, open: Arc<AtomicBool>) {
         let mut input = self.0.stdin.take().expect("a pipe");
@@ -198,7 +198,8 @@ fn urls(
     (own, format!("{other}&{}{keys}{theirs}", program.latency(latency_ms)))
 }
 
-/// The program sends, we receive; with a seed over a network with loss. Returns the packets that were lost and sent again.
+/// The program sends, we receive; with a seed over a network with loss. Returns the packets that were lost and sent
+/// again.
 async fn from_libsrt(program: Program, variant: &Variant, we_call: bool, seed: Option<u64>) -> (u64, u64) {
     let (listen, relay) = network(seed).await;
     let latency = if seed.is_some() { LOSSY } else { CLEAN };
@@ -228,7 +229,8 @@ async fn from_libsrt(program: Program, variant: &Variant, we_call: bool, seed: O
     relay.counts()
 }
 
-/// We send, the program receives; with a seed over a network with loss. Returns the packets that were lost and sent again.
+/// We send, the program receives; with a seed over a network with loss. Returns the packets that were lost and sent
+/// again.
 async fn to_libsrt(program: Program, variant: &Variant, we_call: bool, seed: Option<u64>) -> (u64, u64) {
     let (listen, relay) = network(seed).await;
     let latency = if seed.is_some() { LOSSY } else { CLEAN };
@@ -337,8 +339,9 @@ mod thorough {
         four_roles(Program::GStreamer, &VARIANTS).await;
     }
 
-    /// 5 % loss and 40 ms in each direction, latency 500: nothing is lost with this crate at either end, and as a sender it
-    /// repeats at most one and a half packets for each that was lost. libsrt at both ends is printed for comparison.
+    /// 5 % loss and 40 ms in each direction, latency 500: nothing is lost with this crate at either end, and as a
+    /// sender it repeats at most one and a half packets for each that was lost. libsrt at both ends is printed for
+    /// comparison.
     #[tokio::test]
     async fn losses_are_recovered_with_libsrt_at_either_end() {
         if Program::Transmit.skipped() {

@@ -68,7 +68,7 @@ async fn sender(url: &SrtUrl, config: Config) -> (Driver, mpsc::Sender<Vec<u8>>)
     }
 }
 
-/// Sends `count` payloads, ten each 20 ms.
+/// Sends `count` payloads, ten every 20 ms.
 async fn send(port: &mpsc::Sender<Vec<u8>>, count: usize) {
     for n in 0..count {
         port.send(payload(n)).await.expect("the driver runs");
