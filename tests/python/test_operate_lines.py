@@ -20,8 +20,9 @@ SOURCES = (
 )
 """Files and folders below crates/ that print lines about a stream."""
 
-OTHER_PAGES = ("strandcast/src/live/api", "strandcast/src/live/lines")
-"""Folders in SOURCES whose texts are answers of the API and names of figures: docs/operate/api.md and statistics.md."""
+OTHER_PAGES = ("strandcast/src/live/api", "strandcast/src/live/lines", "strandcast/src/live/report")
+"""Folders in SOURCES whose texts are answers of the API, names of figures, and words of the HTML pages of reports:
+docs/operate/api.md and statistics.md have the first two."""
 
 NOT_PRINTED = {
     # Texts of events that the command shows otherwise.

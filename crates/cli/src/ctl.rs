@@ -47,6 +47,9 @@ impl From<ClientError> for CliError {
             ClientError::NotSecure(address) => {
                 CliError::Usage(format!("--ca is for https://HOST:PORT, but the address is {address}"))
             }
+            ClientError::Unreachable { .. } => {
+                CliError::Network(format!("{error}; [api] of the configuration has its place"))
+            }
             ClientError::Certificate { .. } => {
                 CliError::Peer(format!("{error}: --ca FILE names its authority, or a copy of it"))
             }

@@ -32,7 +32,6 @@ mod print;
 mod receive;
 mod report;
 mod schemes;
-mod secrets;
 mod send;
 mod serve;
 mod service;

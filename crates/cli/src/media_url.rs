@@ -6,9 +6,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use strandcast::live::{SrtUrl, UdpUrl};
+use strandcast::secrets::has_secret;
 use strandcast_net::resolve::HostPort;
-
-use crate::secrets::has_secret;
 
 /// A file, a pipe, or an address of media over UDP or SRT.
 #[derive(Clone, Debug, PartialEq, Eq)]

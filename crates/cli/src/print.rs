@@ -8,11 +8,11 @@ use std::os::fd::AsFd;
 
 use rustix::termios::tcgetwinsize;
 use serde::Serialize;
+use strandcast::secrets::{hide_passphrases, redact};
 use strandcast_keys::text::{needs_escape, printable};
 
 use crate::console::{self, unwritten};
 use crate::error::{CliError, why};
-use crate::secrets::{hide_passphrases, redact};
 use crate::service::weight;
 use crate::writer::{Tell, Trouble};
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
+use strandcast::files::aside;
 use strandcast::live::Event as Live;
 use strandcast::live::api::{Access, Api, Asked, Change, Outcome, Shown};
 use strandcast::live::serve::{Config, Event, Place, Server};
@@ -251,13 +252,5 @@ async fn request(api: Option<&mut Api>) -> Asked {
         Some(api) => api.asked().await,
         // Without an API no request ever comes.
         None => std::future::pending().await,
-    }
-}
-
-/// Work on files may wait for disks. It therefore runs on another thread, because this thread carries the media.
-async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(done) => done,
-        Err(error) => std::panic::resume_unwind(error.into_panic()),
     }
 }

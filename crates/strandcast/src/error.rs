@@ -1,7 +1,7 @@
 //! Errors of operations.
 
 use std::fmt;
-#[cfg(feature = "net")]
+#[cfg(any(feature = "net", feature = "lab"))]
 use std::io;
 
 /// Reason why an operation failed: one line that names the fault and its remedy.
@@ -39,7 +39,7 @@ impl fmt::Debug for Error {
 }
 
 /// Returns the system's error message without its number.
-#[cfg(feature = "net")]
+#[cfg(any(feature = "net", feature = "lab"))]
 pub fn why(error: &io::Error) -> String {
     let text = error.to_string();
     let words = text.split(" (os error").next().unwrap_or(&text);

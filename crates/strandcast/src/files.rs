@@ -71,6 +71,15 @@ pub fn spare_content(path: &Path, seen: &Metadata) -> Result<(), Error> {
     }
 }
 
+/// Does work on files on another thread, because disks may be slow and the calling task may carry media. Returns the
+/// result of `work`, or continues its panic. Call it inside a tokio runtime.
+pub async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) => std::panic::resume_unwind(error.into_panic()),
+    }
+}
+
 fn open_checked(
     path: &Path,
     private: bool,

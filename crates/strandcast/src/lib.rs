@@ -5,13 +5,14 @@
 //! | none | the transport as a state machine without sockets and clock ([`proto`]), RFC 9260's own policies |
 //! | `schemes` | all schemes by name: [`Scheme::new`]`("strand")` |
 //! | `net` | [`Client`] and [`Server`] over UDP sockets, on tokio |
-//! | `seal` | encrypted connections: [`pairing`], [`Client::connect_to`], [`Server::sealed`] |
+//! | `seal` | encrypted connections: [`pairing`], [`Client::connect_to`], [`Server::sealed`]; [`capture`] decrypts recorded ones |
 //! | `coding` | erasure codes: coded streams are sent and decoded |
-//! | `live` | live streams that connect again, with events and figures: [`live::Sender`], [`live::Receiver`] |
+//! | `live` | live streams that connect again, with events, figures and reports: [`live::Sender`], [`live::Receiver`] |
 //! | `srt` | SRT as input and output of live streams: `live::input::Srt`, `live::output::Srt`, `srt://` of `AnyInput` and `AnyOutput` |
 //! | `api` | an HTTP API and a page for live streams, and a client of the API: `strandcast::live::api` |
 //! | `perf` | measurements of networks: a bulk transfer, measured on both sides: `strandcast::perf` |
 //! | `lab` | scenario files, simulations and their results: `strandcast::lab`, for which a [`Scheme`] is a catalog |
+//! | `emulation` | real programs over the network of a scenario, in real time: `strandcast::emulation` |
 //!
 //! The features `coding`, `live` and `schemes` are on by default. A [`Scheme`] decides which path carries which data.
 //! Each end of a connection chooses the scheme for the data that it sends. Ports ([`UDP_PORT`], [`SCTP_PORT`]), seeds
@@ -82,6 +83,8 @@
 //! The command `strandcast` (crate `strandcast-cli`) is the first user of this library.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "seal")]
+pub mod capture;
 #[cfg(feature = "lab")]
 mod catalog;
 #[cfg(feature = "net")]
@@ -89,6 +92,8 @@ mod client;
 #[cfg(feature = "live")]
 #[doc(hidden)]
 pub mod doctor;
+#[cfg(feature = "emulation")]
+pub mod emulation;
 mod error;
 #[cfg(feature = "seal")]
 #[doc(hidden)]
@@ -107,9 +112,11 @@ pub mod perf;
 #[doc(hidden)]
 pub mod route;
 mod scheme;
+#[cfg(feature = "seal")]
+pub mod secrets;
 #[cfg(feature = "net")]
 mod server;
-#[cfg(feature = "net")]
+#[cfg(any(feature = "net", feature = "lab"))]
 #[doc(hidden)]
 pub mod text;
 #[cfg(feature = "net")]

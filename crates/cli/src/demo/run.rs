@@ -8,6 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use strandcast::files::{Opened, open_output};
 use strandcast::live::parts::{Player, Pump, Sides, Subject, Watch, sum};
+use strandcast::live::report::trial::{CodingSample, PathSample, Recording, Sample, Summary, Verdicts};
 use strandcast::live::{CodingNow, MediaNow, Role, StreamEvent, WireNow};
 use strandcast_keys::catalog::SharedCatalog;
 use strandcast_media::MediaTime;
@@ -28,7 +29,6 @@ use crate::args::DemoArgs;
 use crate::error::CliError;
 use crate::error::why;
 use crate::print;
-use crate::report::{CodingSample, PathSample, Recording, Sample, Summary, Verdicts, html};
 use crate::show::{Metrics, Monitor, Stats};
 use crate::signals::{self, Stop, stopped};
 
@@ -114,6 +114,8 @@ pub(crate) async fn run(args: DemoArgs, catalog: &SharedCatalog) -> Result<(), C
     let opens = begun + (LENGTH - BLACK_HOLE) / 2;
     let names: Vec<String> = setup.networks.iter().map(|n| n.name.clone()).collect();
     let verdicts = vec![Verdicts::default(); names.len()];
+    let mut recording = Recording::default();
+    recording.names = names;
     let mut demo = Demo {
         setup,
         pump,
@@ -131,7 +133,7 @@ pub(crate) async fn run(args: DemoArgs, catalog: &SharedCatalog) -> Result<(), C
         hole: (opens, opens + BLACK_HOLE),
         in_hole: None,
         over: false,
-        recording: Recording { names, ..Recording::default() },
+        recording,
         verdicts,
         arrived: Vec::new(),
     };
@@ -300,7 +302,9 @@ impl Demo {
         let coding = stats.coding.clone();
         let (late, lost) = (media.late, media.lost);
         let coding = coding.map(|coding| CodingSample::of(&coding, late, lost));
-        self.recording.samples.push(Sample { at_s, paths, buffer_ms: level, coding });
+        let mut sample = Sample::default();
+        (sample.at_s, sample.paths, sample.buffer_ms, sample.coding) = (at_s, paths, level, coding);
+        self.recording.samples.push(sample);
     }
 
     /// Adds the receiver's counters of symbols to the sender's.
@@ -348,8 +352,10 @@ impl Demo {
         }
         let json = serde_json::to_string_pretty(&summary).expect("numbers and names always serialise") + "\n";
         let printed = if args.json { print::json(&json) } else { Ok(()) };
+        let title = format!("Strandcast demo: {}, {}", summary.network, summary.scheme);
+        let page = summary.html(&title, &self.recording);
         // A failure to write one of the two files must not prevent the other file.
-        let report = write(&args.out.join("report.html"), &html(&summary, &self.recording));
+        let report = write(&args.out.join("report.html"), &page);
         let written = write(&args.out.join("summary.json"), &json);
         if report.is_ok() {
             self.monitor.line(&format!("report: {}", args.out.join("report.html").display()));
@@ -369,8 +375,7 @@ fn received(folder: &Path) -> Result<File, CliError> {
 }
 
 fn outcome(summary: &Summary) -> Result<(), CliError> {
-    let failures: Vec<&str> = summary.failures.iter().map(|f| f.0.as_str()).collect();
-    match failures.as_slice() {
+    match summary.failures.as_slice() {
         [] => Ok(()),
         failures => Err(CliError::Unmet(failures.join("; "))),
     }
@@ -387,12 +392,13 @@ fn coding_of(seen: &driver::Snapshot) -> Option<CodingNow> {
 }
 
 fn path_sample(seen: &driver::Snapshot, name: &str) -> PathSample {
-    let path = seen.paths.iter().find(|p| p.name == name);
-    path.map_or_else(PathSample::default, |p| PathSample {
-        bytes: p.stats.payload_sent,
-        rtt_ms: p.view.srtt.map(|rtt| rtt.as_secs_f64() * 1e3),
-        window_bytes: p.view.limit.cwnd,
-    })
+    let mut sample = PathSample::default();
+    if let Some(path) = seen.paths.iter().find(|p| p.name == name) {
+        sample.bytes = path.stats.payload_sent;
+        sample.rtt_ms = path.view.srtt.map(|rtt| rtt.as_secs_f64() * 1e3);
+        sample.window_bytes = path.view.limit.cwnd;
+    }
+    sample
 }
 
 async fn until(at: Option<Instant>) {

@@ -26,8 +26,6 @@ pub(crate) struct Monitor {
     metrics: Metrics,
     lines: Lines,
     ticks: Interval,
-    /// Number of the stream.
-    stream: Option<String>,
     recent: Recent,
     /// Limits lines and events, so that no peer can fill a disk.
     sparing: Sparing,
@@ -53,7 +51,6 @@ impl Monitor {
             metrics,
             lines: Lines::new(role, now),
             ticks,
-            stream: None,
             recent: Recent::default(),
             sparing: Sparing::new(now),
             watcher: None,
@@ -118,7 +115,7 @@ impl Monitor {
         lines.iter().for_each(|line| self.screen.line(line));
         self.record(event, &lines.join("\n"), 0);
         self.lines.end();
-        (self.stream, self.recent) = Default::default();
+        self.recent = Recent::default();
     }
 
     /// Writes the line of an event to the statistics.
@@ -128,8 +125,7 @@ impl Monitor {
 
     /// Shows a snapshot.
     pub(crate) fn show(&mut self, now: &Arc<live::Stats>) {
-        if self.stream != now.stream {
-            self.stream.clone_from(&now.stream);
+        if self.lines.number() != now.stream.as_deref() {
             self.recent = Recent::default();
         }
         self.recent.update(now);

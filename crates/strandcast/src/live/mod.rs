@@ -60,6 +60,7 @@ pub mod output;
 pub mod parts;
 mod place;
 mod receiver;
+pub mod report;
 mod retry;
 pub(crate) mod seen;
 mod sender;

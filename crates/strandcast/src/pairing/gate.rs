@@ -39,6 +39,8 @@ pub struct Gate {
     writes: Option<Keeper>,
     /// Reports of the seal and of writes to the store.
     reports: (UnboundedSender<Report>, UnboundedReceiver<Report>),
+    /// Events that no call of [`Gate::poll`] has returned yet.
+    events: Vec<GateEvent>,
 }
 
 #[derive(Debug)]
@@ -114,6 +116,7 @@ impl Gate {
             keylog,
             writes: None,
             reports: unbounded_channel(),
+            events: Vec::new(),
         })
     }
 
@@ -139,7 +142,8 @@ impl Gate {
 
     /// Waits until all changes are in the store, for at most a second. Returns events to report.
     pub async fn end(&mut self) -> Vec<GateEvent> {
-        let mut events = self.reported();
+        let mut events = std::mem::take(&mut self.events);
+        events.extend(self.reported());
         if let Some(writes) = self.writes.take() {
             events.extend(writes.end().await.map(GateEvent::Store));
         }
@@ -147,17 +151,19 @@ impl Gate {
         events
     }
 
-    /// Reads the store and the reports of the seal. Call it several times per second. Returns events to report. If this
-    /// call is cancelled, the next call applies a change of the store.
+    /// Reads the store and the reports of the seal. Call it several times per second. Returns events to report.
+    ///
+    /// Cancel safe: if the future is dropped, the next call applies a change of the store and returns all events.
     pub async fn poll(&mut self, driver: &Driver) -> Vec<GateEvent> {
-        let mut events = self.reported();
+        let reported = self.reported();
+        self.events.extend(reported);
         if self.changes.changed() {
             self.stale = true;
             match self.store.senders() {
                 Ok(senders) => self.senders = senders,
                 Err(error) => {
                     let line = format!("{error}; until then the admitted senders may still send");
-                    events.push(GateEvent::Store(line));
+                    self.events.push(GateEvent::Store(line));
                 }
             }
         }
@@ -165,7 +171,7 @@ impl Gate {
             driver.set_access(self.access()).await;
             self.stale = false;
         }
-        events
+        std::mem::take(&mut self.events)
     }
 
     /// Takes the reports of the seal and of writes to the store.

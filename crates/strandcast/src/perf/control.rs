@@ -1,5 +1,7 @@
 //! The control protocol of a measurement: JSON on a separate stream.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use strandcast_proto::association::SendOptions;
@@ -22,6 +24,10 @@ pub const MIN_MESSAGE: u32 = 64;
 /// Maximum size of a message in bytes. The maximum size is a quarter of the receive buffer, so that several messages
 /// fit.
 pub const MAX_MESSAGE: u32 = 262_144;
+/// Minimum sending time of a measurement.
+pub const MIN_TIME: Duration = Duration::from_millis(100);
+/// Maximum sending time of a measurement: a day.
+pub const MAX_TIME: Duration = Duration::from_secs(24 * 3600);
 /// Maximum size of a control message, in bytes.
 const MAX_CONTROL: usize = 4096;
 

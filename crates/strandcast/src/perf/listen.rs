@@ -8,11 +8,13 @@ use strandcast_net::driver::{self, Driver};
 use strandcast_proto::endpoint::EndpointConfig;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinHandle;
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 use super::control::Totals;
 use super::server::{Desk, Served};
 use super::usage::Cpu;
 use crate::error::Error;
+use crate::live::parts::listen_changes;
 use crate::live::{ListenChange, Taps};
 use crate::memory::Memory;
 use crate::pairing::{Gate, GateEvent};
@@ -97,7 +99,15 @@ pub struct Server {
     served: UnboundedReceiver<Served>,
     gate: Option<Gate>,
     waiting: VecDeque<ServerEvent>,
+    /// Times at which the server looks at its addresses and at its gate.
+    looks: Interval,
+    /// The question for changes of the addresses, until its answer was read. It stays here if a caller of
+    /// [`Server::event`] stops waiting, because the answer is given only once.
+    looking: Option<Looking>,
 }
+
+/// A question for changes of the addresses.
+type Looking = JoinHandle<Result<Vec<ListenChange>, Error>>;
 
 impl Server {
     /// Starts to listen. Call it inside a tokio runtime.
@@ -116,7 +126,9 @@ impl Server {
         if let Some(gate) = &mut gate {
             gate.listens(driver.local_addrs());
         }
-        Ok(Server { driver, _task: task, served, gate, waiting: VecDeque::new() })
+        let mut looks = interval_at(Instant::now() + LOOK, LOOK);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        Ok(Server { driver, _task: task, served, gate, waiting: VecDeque::new(), looks, looking: None })
     }
 
     /// Addresses on which the server listens.
@@ -129,7 +141,10 @@ impl Server {
         self.gate.as_mut()
     }
 
-    /// Waits for the next event.
+    /// Waits for the next event. The server also reads who may connect in this function, so that a program calls it again
+    /// and again.
+    ///
+    /// Cancel safe: if the future is dropped, no event is lost.
     ///
     /// # Errors
     /// Returns [`Error::Network`] if the server no longer listens.
@@ -143,20 +158,24 @@ impl Server {
                     let stopped = || Error::Network("the transport stopped".into());
                     return next.map(ServerEvent::from).ok_or_else(stopped);
                 }
-                () = tokio::time::sleep(LOOK) => {}
+                changes = answer(&mut self.looking) => {
+                    self.looking = None;
+                    self.waiting.extend(changes?.into_iter().map(ServerEvent::Socket));
+                }
+                _ = self.looks.tick() => self.look().await,
             }
-            self.look().await?;
         }
     }
 
-    /// Reads again who may connect, and checks that the server still listens.
-    async fn look(&mut self) -> Result<(), Error> {
-        let changes = crate::live::parts::listen_changes(&self.driver).await?;
-        self.waiting.extend(changes.into_iter().map(ServerEvent::Socket));
+    /// Reads again who may connect, and asks whether the server still listens. Cancel safe.
+    async fn look(&mut self) {
+        if self.looking.is_none() {
+            let driver = self.driver.clone();
+            self.looking = Some(tokio::spawn(async move { listen_changes(&driver).await }));
+        }
         if let Some(gate) = &mut self.gate {
             self.waiting.extend(gate.poll(&self.driver).await.into_iter().map(ServerEvent::Gate));
         }
-        Ok(())
     }
 
     /// Ends the server. Returns the last events of its gate.
@@ -165,5 +184,13 @@ impl Server {
             Some(gate) => gate.end().await,
             None => Vec::new(),
         }
+    }
+}
+
+/// Waits for the answer to a question, if there is one. Cancel safe.
+async fn answer(looking: &mut Option<Looking>) -> Result<Vec<ListenChange>, Error> {
+    match looking {
+        Some(looking) => looking.await.unwrap_or(Err(Error::Aborted)),
+        None => std::future::pending().await,
     }
 }

@@ -9,6 +9,7 @@ use tokio::sync::mpsc::unbounded_channel;
 use tokio::time::Instant;
 
 use super::client::{Client, Report};
+use super::control::{MAX_MESSAGE, MAX_TIME, MIN_MESSAGE, MIN_TIME};
 use super::result::{Interval, Outcome, Setup};
 use crate::UDP_PORT;
 use crate::error::Error;
@@ -35,9 +36,9 @@ pub struct Measurement {
     pub scheme: Scheme,
     /// Paths of the client. Without any, all interfaces are used.
     pub paths: Vec<PathSpec>,
-    /// Time to send.
+    /// Time to send, from [`MIN_TIME`] to [`MAX_TIME`].
     pub time: Duration,
-    /// Bytes per message, or 0 for as many as fit in one packet.
+    /// Bytes per message, from [`MIN_MESSAGE`] to [`MAX_MESSAGE`], or 0 for as many as fit in one packet.
     pub message: u32,
     /// True if the server sends.
     pub reverse: bool,
@@ -82,10 +83,27 @@ impl Measurement {
     /// Resolves the names of the server.
     ///
     /// # Errors
-    /// Returns [`Error::Network`] if a name has no address, or no path leads to the server.
+    /// Returns [`Error::Usage`] if the time or the size of messages is out of its range. Returns [`Error::Network`] if a
+    /// name has no address, or no path leads to the server.
     pub async fn resolve(self) -> Result<Resolved, Error> {
+        self.check()?;
         let (remotes, _) = route::routes(&self.to.hosts, &self.paths.clone().into()).await?;
         Ok(Resolved { measurement: self, remotes })
+    }
+
+    /// Checks the ranges of the time and of the size of messages.
+    fn check(&self) -> Result<(), Error> {
+        if !(MIN_TIME..=MAX_TIME).contains(&self.time) {
+            let seconds = self.time.as_secs_f64();
+            return Err(Error::Usage(format!("a measurement of {seconds} s: expected 0.1 s to 86400 s")));
+        }
+        if self.message != 0 && !(MIN_MESSAGE..=MAX_MESSAGE).contains(&self.message) {
+            let bytes = self.message;
+            return Err(Error::Usage(format!(
+                "messages of {bytes} bytes: expected {MIN_MESSAGE} to {MAX_MESSAGE} bytes, or 0"
+            )));
+        }
+        Ok(())
     }
 
     fn setup(&self, host: usize) -> Setup {
@@ -190,5 +208,32 @@ async fn sleep_until(at: Option<Instant>) {
     match at {
         Some(at) => tokio::time::sleep_until(at).await,
         None => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_sizes_of_messages_have_ranges() {
+        let to = Destination::plain("127.0.0.1:9".parse().expect("an address"));
+        let check = |time: Duration, message: u32| {
+            let measurement = Measurement::new(to.clone(), Scheme::rfc9260());
+            Measurement { time, message, ..measurement }.check()
+        };
+        for (time, message) in [(MIN_TIME, 0), (MAX_TIME, MIN_MESSAGE), (MAX_TIME, MAX_MESSAGE)] {
+            assert_eq!(check(time, message), Ok(()));
+        }
+        let milli = Duration::from_millis(1);
+        for (time, message, words) in [
+            (Duration::ZERO, 0, "a measurement of 0 s: expected 0.1 s to 86400 s"),
+            (MAX_TIME + milli, 0, "a measurement of 86400.001 s"),
+            (MIN_TIME, MIN_MESSAGE - 1, "messages of 63 bytes: expected 64 to 262144 bytes, or 0"),
+            (MIN_TIME, MAX_MESSAGE + 1, "messages of 262145 bytes"),
+        ] {
+            let refused = check(time, message).expect_err("it is out of its range");
+            assert!(matches!(&refused, Error::Usage(line) if line.starts_with(words)), "{refused}");
+        }
     }
 }

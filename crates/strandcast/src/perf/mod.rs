@@ -15,7 +15,7 @@ mod tests;
 mod usage;
 
 pub use bulk::Gap;
-pub use control::{MAX_MESSAGE, MIN_MESSAGE, Totals};
+pub use control::{MAX_MESSAGE, MAX_TIME, MIN_MESSAGE, MIN_TIME, Totals};
 pub use listen::{Server, ServerConfig, ServerEvent};
 pub use measure::{Measurement, Progress, Resolved};
 pub use result::{Interval, Outcome, Setup};

@@ -10,7 +10,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::bulk::{Receiving, Sending};
 use super::client::coding;
-use super::control::{BULK, BUSY, CONTROL, Control, MAX_MESSAGE, MIN_MESSAGE, Totals, VERSION};
+use super::control::{BULK, BUSY, CONTROL, Control, MAX_MESSAGE, MAX_TIME, MIN_MESSAGE, Totals, VERSION};
 use super::usage::Cpu;
 use crate::live::parts::REFUSED;
 use crate::text::quoted;
@@ -20,8 +20,6 @@ const RESULT_TIMEOUT: Duration = Duration::from_secs(30);
 /// While other clients wait, maximum time for which a client is served. Afterwards the next client replaces it, so that
 /// no client blocks the server forever.
 const TURN: Duration = Duration::from_secs(600);
-/// Maximum duration of a measurement.
-const MAX_CONTROL: Duration = Duration::from_secs(24 * 3600);
 
 /// Reason for refusing a peer that is not a client of a measurement. After a reason with these words, a sender of media
 /// does not connect again.
@@ -145,7 +143,7 @@ impl Desk {
                 let longest = endpoint.association(id).map_or(1200, |a| a.max_unfragmented());
                 let size = if message == 0 { longest } else { message as usize };
                 let time = Duration::from_millis(time_ms);
-                if version != VERSION || time > MAX_CONTROL {
+                if version != VERSION || time > MAX_TIME {
                     return self.dismiss(endpoint, "another version of strandcast perf");
                 }
                 if message != 0 && !(MIN_MESSAGE..=MAX_MESSAGE).contains(&message) {

@@ -17,7 +17,7 @@ pub struct Cpu {
 
 impl Cpu {
     /// Returns the processor time of this process since its start. Returns zero if the system does not report it.
-    pub fn now() -> Cpu {
+    pub(super) fn now() -> Cpu {
         let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) else { return Cpu::default() };
         let seconds = |time: nix::sys::time::TimeVal| time.num_microseconds() as f64 / 1e6;
         Cpu { user_s: seconds(usage.user_time()), system_s: seconds(usage.system_time()) }

@@ -7,6 +7,7 @@ mod examples;
 mod ledger;
 mod live;
 mod pairing;
+mod perf;
 mod readme;
 mod serve;
 mod slate;

@@ -1,5 +1,7 @@
 //! Views of the API.
 
+use std::time::{Duration, Instant};
+
 use nix::sys::signal::Signal;
 
 use super::Served;
@@ -54,6 +56,38 @@ fn streams_and_metrics_have_the_names_of_statistics() {
     served.server.signal(Signal::SIGTERM);
     served.server.end().succeeds();
     assert!(socket.connect().is_err(), "the socket is gone");
+}
+
+/// While a server waits for the sender of a stream that ends, Prometheus still finds all streams.
+#[test]
+fn metrics_keep_their_streams_while_a_server_ends() {
+    let served = Served::start("ending", "");
+    let (clip, _) = seconds(20, "api-ending.ts");
+    let sends =
+        served.studio.van.start(&format!("send {} @studio --stream a --latency 4000", clip.display()));
+    let metrics = || served.port.get("/metrics").body;
+    let up = |text: &str, name: &str| {
+        text.contains(&format!(
+            "strandcast_up{{instance_name=\"serve\",role=\"receive\",name=\"{name}\"}} 1\n"
+        ))
+    };
+    let bytes = "strandcast_path_bytes_total{";
+    served.server.until("figures of its link", || metrics().contains(bytes));
+    // A sender that does not answer holds up the end of its stream for the latency and half a second.
+    sends.signal(Signal::SIGSTOP);
+    served.server.signal(Signal::SIGTERM);
+    served.server.until("the beginning of the end", || served.port.get("/readyz").status == 503);
+    // A server writes its metrics once per second.
+    let until = Instant::now() + Duration::from_millis(2200);
+    while Instant::now() < until {
+        let text = metrics();
+        assert!(up(&text, "a") && up(&text, "b") && text.contains(bytes), "{text}");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    sends.signal(Signal::SIGCONT);
+    served.server.end().succeeds();
+    sends.signal(Signal::SIGTERM);
+    sends.end();
 }
 
 #[test]

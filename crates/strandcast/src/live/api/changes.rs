@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::request::{Change, Outcome};
 use super::senders::senders_json;
 use crate::error::Error;
+use crate::files::aside;
 use crate::live::sender::Sender;
 use crate::live::serve::Server;
 use crate::pairing::{Name, Store, wall_clock};
@@ -49,16 +50,17 @@ impl Change {
     /// Returns the change itself if only the program can carry it out, such as a reload, or if it concerns an object
     /// that a server does not have, such as a link.
     pub async fn at_server(self, server: &Server, store: &Store) -> Result<Outcome, Change> {
+        let store = store.clone();
         let made = match self {
             Change::Stream { name, on: false } => server.stop_stream(&name).await.map(done),
             Change::Stream { name, on: true } => server.start_stream(&name).await.map(done),
             Change::Output { name, number, on: false } => server.stop_output(&name, number).await.map(done),
             Change::Output { name, number, on: true } => server.start_output(&name, number).await.map(done),
-            Change::Senders => at_store(store, senders).await,
+            Change::Senders => aside(move || senders(&store)).await,
             Change::Allow { who, name } => {
-                at_store(store, move |store| allow(store, &who, name.as_deref()).map(done)).await
+                aside(move || allow(&store, &who, name.as_deref()).map(done)).await
             }
-            Change::Revoke { who } => at_store(store, move |store| revoke(store, &who).map(done)).await,
+            Change::Revoke { who } => aside(move || revoke(&store, &who).map(done)).await,
             other => return Err(other),
         };
         Ok(made.map_err(|error| error.to_string()))
@@ -70,18 +72,6 @@ fn switch(sender: &Sender, link: String, on: bool) -> Result<Option<Changed>, Er
     let (event, word) = if on { ("link-on", "on") } else { ("link-off", "off") };
     let text = format!("{link} switched {word} by request");
     Ok(changes.then_some(Changed { event, link, text }))
-}
-
-/// Work on files may wait for disks. It therefore runs on another thread, because this thread may carry media.
-async fn at_store(
-    store: &Store,
-    work: impl FnOnce(&Store) -> Result<Value, Error> + Send + 'static,
-) -> Result<Value, Error> {
-    let store = store.clone();
-    match tokio::task::spawn_blocking(move || work(&store)).await {
-        Ok(done) => done,
-        Err(error) => std::panic::resume_unwind(error.into_panic()),
-    }
 }
 
 /// Returns the senders in the store.

@@ -32,6 +32,14 @@ pub enum ClientError {
     /// The client was given the certificate of an authority, but its address has no TLS.
     #[error("a certificate is for https://HOST:PORT, but the address is {0}")]
     NotSecure(String),
+    /// Nothing listens at the place of the API.
+    #[error("no API at {place}: {why}")]
+    Unreachable {
+        /// Path of the socket, or `HOST:PORT`.
+        place: String,
+        /// Reason that the system gives.
+        why: String,
+    },
     /// The certificate of the server is refused.
     #[error("{address}: its certificate is refused ({why})")]
     Certificate {
@@ -92,8 +100,8 @@ impl Client {
     /// Sends a request. Returns the response if the server reports success.
     ///
     /// # Errors
-    /// Returns [`ClientError::Token`] if the request needs another token. Returns [`Error::Network`] if nothing listens.
-    /// Returns [`Error::Peer`] if the server refuses the request or closes the connection early. Returns
+    /// Returns [`ClientError::Token`] if the request needs another token. Returns [`ClientError::Unreachable`] if nothing
+    /// listens. Returns [`Error::Peer`] if the server refuses the request or closes the connection early. Returns
     /// [`Error::Usage`] if there is no such stream, or the stream does not permit this change.
     pub fn ask(&self, method: &str, path: &str) -> Result<Response, ClientError> {
         let (mut stream, host) = self.connect()?;
@@ -121,11 +129,9 @@ impl Client {
     }
 
     fn connect(&self) -> Result<(Box<dyn Stream>, &str), ClientError> {
-        let cannot = |place: &dyn std::fmt::Display, error: io::Error| {
-            Error::Network(format!(
-                "no API at {place}: {}; [api] of the configuration has its place",
-                why(&error)
-            ))
+        let cannot = |place: &dyn std::fmt::Display, error: io::Error| ClientError::Unreachable {
+            place: place.to_string(),
+            why: why(&error),
         };
         let (stream, host): (Box<dyn Stream>, _) = match &self.place {
             Place::Socket(path) => {

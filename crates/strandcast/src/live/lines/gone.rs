@@ -15,7 +15,7 @@ const COUNTS: [&str; 6] = ["id", "name", "bytes", "chunks", "chunks_lost", "down
 
 /// Links of the streams of a server. A link stays in this list for a day after it has gone.
 #[derive(Debug, Default)]
-pub struct Gone(BTreeMap<String, Vec<Link>>);
+pub(in crate::live) struct Gone(BTreeMap<String, Vec<Link>>);
 
 #[derive(Debug)]
 struct Link {
@@ -31,7 +31,7 @@ impl Link {
 
 impl Gone {
     /// Adds to each line the links that existed during the last day. There is one line for each stream.
-    pub fn with(&mut self, lines: Vec<Value>, now: Instant) -> Vec<Value> {
+    pub(in crate::live) fn with(&mut self, lines: Vec<Value>, now: Instant) -> Vec<Value> {
         self.0.retain(|name, _| lines.iter().any(|line| line["name"] == name.as_str()));
         lines.into_iter().map(|line| self.one(line, now)).collect()
     }

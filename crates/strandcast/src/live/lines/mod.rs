@@ -5,6 +5,7 @@
 //! them. [`metrics`] writes the last line of each stream in the text format of Prometheus.
 
 mod exposition;
+#[cfg(feature = "api")]
 mod gone;
 mod keys;
 mod line;
@@ -12,7 +13,8 @@ mod schema;
 mod stream;
 
 pub use exposition::{ended, metrics};
-pub use gone::Gone;
+#[cfg(feature = "api")]
+pub(in crate::live) use gone::Gone;
 pub use line::Line;
 #[cfg(feature = "api")]
 pub(in crate::live) use line::object;

@@ -62,6 +62,12 @@ impl Lines {
         Some(self.line(What::Figures(Box::new(figures))))
     }
 
+    /// Returns the number of the stream of the last figures. Returns `None` before the first figures, and after the end
+    /// of the stream.
+    pub fn number(&self) -> Option<&str> {
+        self.number.as_deref()
+    }
+
     /// Returns the state of the stream if it has no figures.
     pub fn state(&self) -> StreamState {
         match (self.role, &self.number) {
@@ -125,8 +131,9 @@ mod tests {
         assert!(lines.figures(&now("a", 1.75)).is_none() && !lines.is_idle());
         assert!(lines.figures(&now("a", 2.0)).is_some());
         assert!(lines.figures(&now("b", 0.25)).is_some(), "another stream");
-        assert_eq!(lines.state(), StreamState::Outage);
+        assert_eq!((lines.state(), lines.number()), (StreamState::Outage, Some("b")));
         lines.end();
+        assert_eq!(lines.number(), None);
         assert_eq!(lines.idle().value()["stream"], Value::Null);
     }
 }

@@ -2,9 +2,10 @@
 
 use strandcast_proto::coding::{Coding, CodingStats, RepairCode, RepairCoding, RepairWhen};
 
-use super::chart::{Chart, Series};
 use super::*;
-use crate::show::{CodingNow, Sides};
+use crate::live::CodingNow;
+use crate::live::report::chart::{Chart, Series};
+use crate::live::stats::Sides;
 
 fn summary(paths: usize) -> Summary {
     let path = |i: usize| PathReport {
@@ -80,7 +81,7 @@ fn assert_balanced(html: &str, tags: &[&str]) {
 
 #[test]
 fn the_page_is_whole_and_stands_alone() {
-    let page = html(&summary(3), &recording(3));
+    let page = summary(3).html("a trial", &recording(3));
     assert_balanced(
         &page,
         &["html", "head", "body", "main", "figure", "svg", "table", "section", "script", "style"],
@@ -101,7 +102,7 @@ fn the_page_is_whole_and_stands_alone() {
 
 #[test]
 fn a_run_without_samples_still_gives_a_page() {
-    let page = html(&summary(0), &Recording::default());
+    let page = summary(0).html("a trial", &Recording::default());
     assert!(page.contains("</html>") && !page.contains("NaN"));
 }
 
@@ -130,7 +131,7 @@ fn coded() -> (Summary, Recording) {
 #[test]
 fn repair_is_shown_beside_late_and_lost() {
     let (summary, recording) = coded();
-    let page = html(&summary, &recording);
+    let page = summary.html("a trial", &recording);
     assert!(page.contains("<h3>recovered</h3><b>37</b><span>by 812 repair symbols</span>"));
     assert!(page.contains("<h3>redundancy</h3><b>4.9 %</b><span>of 5.0 % allowed</span>"));
     assert!(page.find("<h3>lost").unwrap() < page.find("<h3>recovered").unwrap());
@@ -140,7 +141,7 @@ fn repair_is_shown_beside_late_and_lost() {
     let plot = &page[page.find("Recovered, late and lost").unwrap()..];
     let (recovered, lost) = (corners(plot, "p0"), corners(plot, "p2"));
     assert!(recovered[0].1 > recovered[100].1 && lost[0].1 == lost[100].1);
-    let plain = html(&super::tests::summary(3), &super::tests::recording(3));
+    let plain = super::tests::summary(3).html("a trial", &super::tests::recording(3));
     assert!(
         !plain.contains("ecovered") && !plain.contains("edundancy"),
         "nothing is shown of what is not there"
@@ -150,8 +151,8 @@ fn repair_is_shown_beside_late_and_lost() {
 #[test]
 fn failures_are_told() {
     let mut failed = summary(3);
-    failed.failures.push(Failure("lte carried 3.0 % of the bytes, less than 5 %".into()));
-    let page = html(&failed, &recording(3));
+    failed.failures.push("lte carried 3.0 % of the bytes, less than 5 %".into());
+    let page = failed.html("a trial", &recording(3));
     assert!(page.contains("lte carried 3.0 %") && !page.contains("was delivered"));
 }
 
@@ -216,7 +217,7 @@ fn between<'a>(text: &'a str, before: &str, after: &str) -> Vec<&'a str> {
 /// A telephone shows 390 px, 344 px of them inside of a card: letters of 12 px in a drawing 340 wide stay 12 px.
 #[test]
 fn plots_have_a_drawing_for_telephones() {
-    let page = html(&summary(3), &recording(3));
+    let page = summary(3).html("a trial", &recording(3));
     let narrow = between(&page, "<svg class=\"narrow\"", "</svg>");
     assert_eq!((narrow.len(), between(&page, "<svg class=\"wide\"", "</svg>").len()), (5, 5));
     let style = &between(&page, "<style>", "</style>")[0];
@@ -240,7 +241,7 @@ fn plots_have_a_drawing_for_telephones() {
 /// On a telephone the row of headings is not shown: every value brings its own.
 #[test]
 fn every_value_of_a_path_has_its_columns_name() {
-    let page = html(&summary(2), &recording(2));
+    let page = summary(2).html("a trial", &recording(2));
     let table = &between(&page, "<table class=\"cards\">", "</table>")[0];
     assert!(table.contains(">3 (2 needlessly), 0"));
     let head: Vec<_> =
@@ -257,7 +258,7 @@ fn every_value_of_a_path_has_its_columns_name() {
 fn labels_stay_inside() {
     let mut early = summary(1);
     early.black_hole_s = (0.0, 1.0);
-    let page = html(&early, &recording(1));
+    let page = early.html("a trial", &recording(1));
     for x in between(&page, "class=\"band-label\" x=\"", "\"") {
         assert!(x.parse::<f64>().unwrap() >= 120.0, "{x}");
     }

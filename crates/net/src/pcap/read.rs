@@ -1,69 +1,102 @@
-//! Reads UDP datagrams from a capture: a classic pcap file, as tcpdump and `--pcap` write it.
+//! Reads UDP datagrams from captures.
 
 use std::io::{self, Read};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
-use crate::error::why;
-
 const UDP: u8 = 17;
 /// The longest record, bytes: tcpdump's limit.
 const LONGEST: usize = 262_144;
 
-/// A capture that is being read.
+/// Reason why a capture cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PcapError {
+    /// The file has no whole header.
+    #[error("it is not a capture")]
+    NoHeader,
+    /// The file is in the format pcapng.
+    #[error("it is a pcapng file: convert it with editcap -F pcap")]
+    Pcapng,
+    /// The file is in another format.
+    #[error("it is not a capture in the pcap format")]
+    Format,
+    /// The packets of the capture begin with a header of an unknown type.
+    #[error("its link type {0} is unknown: capture Ethernet, IP or -i any")]
+    Link(u32),
+    /// A record has this number of bytes, which is more than any packet has.
+    #[error("the file is damaged: a record has {0} bytes")]
+    Damaged(usize),
+    /// The system cannot read the file.
+    #[error(transparent)]
+    Read(io::Error),
+}
+
+/// Reads the UDP datagrams of a capture: a classic pcap file, as tcpdump and [`PcapWriter`](super::PcapWriter) write it.
+/// Its times have microseconds or nanoseconds. Its packets begin with an Ethernet header, an IP header, or the header of
+/// Linux's device `any` or of BSD's loopback.
 #[derive(Debug)]
-pub(super) struct Capture<R> {
+pub struct PcapReader<R> {
     from: R,
     big_endian: bool,
     nanoseconds: bool,
     link: u32,
     packet: Vec<u8>,
-    /// Number of packets that contain no complete UDP datagram: other protocols, fragments, and packets that were cut
-    /// off.
-    pub(super) others: u64,
+    /// Number of packets without a complete UDP datagram.
+    others: u64,
 }
 
-/// A datagram with its addresses, and with its time since 1970.
+/// A datagram of a capture.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Datagram<'a> {
-    pub(super) at: Duration,
-    pub(super) from: SocketAddr,
-    pub(super) to: SocketAddr,
-    pub(super) payload: &'a mut [u8],
+#[non_exhaustive]
+pub struct Captured<'a> {
+    /// Time since 1970 at which the datagram was captured.
+    pub at: Duration,
+    /// Address of the sender.
+    pub from: SocketAddr,
+    /// Address of the receiver.
+    pub to: SocketAddr,
+    /// Content of the datagram. The caller may change it, for example to decrypt it in place.
+    pub payload: &'a mut [u8],
 }
 
-impl<R: Read> Capture<R> {
+impl<R: Read> PcapReader<R> {
     /// Reads the header of the file.
     ///
     /// # Errors
-    /// Returns a line of text if the file is not a capture that this program can read.
-    pub(super) fn open(mut from: R) -> Result<Self, String> {
+    /// Returns an error if the file is not a capture of a known format and link type.
+    pub fn open(mut from: R) -> Result<Self, PcapError> {
         let mut header = [0; 24];
-        from.read_exact(&mut header).map_err(|_| "it is not a capture".to_owned())?;
+        from.read_exact(&mut header).map_err(|_| PcapError::NoHeader)?;
         let (big_endian, nanoseconds) = match header[..4] {
             [0xd4, 0xc3, 0xb2, 0xa1] => (false, false),
             [0x4d, 0x3c, 0xb2, 0xa1] => (false, true),
             [0xa1, 0xb2, 0xc3, 0xd4] => (true, false),
             [0xa1, 0xb2, 0x3c, 0x4d] => (true, true),
-            [0x0a, 0x0d, 0x0d, 0x0a] => {
-                return Err("it is a pcapng file: convert it with editcap -F pcap".into());
-            }
-            _ => return Err("it is not a capture in the pcap format".into()),
+            [0x0a, 0x0d, 0x0d, 0x0a] => return Err(PcapError::Pcapng),
+            _ => return Err(PcapError::Format),
         };
-        let mut capture = Capture { from, big_endian, nanoseconds, link: 0, packet: Vec::new(), others: 0 };
+        let mut capture =
+            PcapReader { from, big_endian, nanoseconds, link: 0, packet: Vec::new(), others: 0 };
         // The upper bits of the field tell whether frames end with a checksum.
         capture.link = capture.word(&header, 20) & 0xffff;
         match ip_offset(capture.link, &[0; 64]) {
             Some(_) => Ok(capture),
-            None => Err(format!("its link type {} is unknown: capture Ethernet, IP or -i any", capture.link)),
+            None => Err(PcapError::Link(capture.link)),
         }
+    }
+
+    /// Returns the number of packets so far that have no complete UDP datagram: packets of other protocols, fragments,
+    /// and packets that were cut off.
+    pub fn others(&self) -> u64 {
+        self.others
     }
 
     /// Returns the next UDP datagram, or `None` at the end. If the last record is incomplete, it is left out.
     ///
     /// # Errors
-    /// Returns a line of text if the file is damaged or cannot be read.
-    pub(super) fn next(&mut self) -> Result<Option<Datagram<'_>>, String> {
+    /// Returns [`PcapError::Damaged`] or [`PcapError::Read`].
+    pub fn datagram(&mut self) -> Result<Option<Captured<'_>>, PcapError> {
         loop {
             let mut header = [0; 16];
             if !whole(self.from.read_exact(&mut header))? {
@@ -72,7 +105,7 @@ impl<R: Read> Capture<R> {
             let [seconds, fraction, captured, original] = [0, 4, 8, 12].map(|at| self.word(&header, at));
             let length = captured as usize;
             if length > LONGEST {
-                return Err(format!("the file is damaged: a record has {length} bytes"));
+                return Err(PcapError::Damaged(length));
             }
             self.packet.resize(length, 0);
             if !whole(self.from.read_exact(&mut self.packet))? {
@@ -85,7 +118,7 @@ impl<R: Read> Capture<R> {
                 continue;
             };
             let at = Duration::from_secs(seconds.into()) + Duration::from_nanos(nanoseconds.into());
-            return Ok(Some(Datagram { at, from, to, payload: &mut self.packet[start..end] }));
+            return Ok(Some(Captured { at, from, to, payload: &mut self.packet[start..end] }));
         }
     }
 
@@ -96,11 +129,11 @@ impl<R: Read> Capture<R> {
 }
 
 /// Returns true if all bytes were read, and false at the end of the file.
-fn whole(read: io::Result<()>) -> Result<bool, String> {
+fn whole(read: io::Result<()>) -> Result<bool, PcapError> {
     match read {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
-        Err(error) => Err(why(&error)),
+        Err(error) => Err(PcapError::Read(error)),
     }
 }
 
@@ -166,11 +199,11 @@ fn udp(link: u32, packet: &[u8]) -> Option<(SocketAddr, SocketAddr, usize, usize
 #[cfg(test)]
 mod tests {
     use super::*;
-    use strandcast_net::pcap::PcapWriter;
+    use crate::pcap::PcapWriter;
 
     const AT: Duration = Duration::new(1_700_000_000, 123_456_000);
 
-    /// Makes a capture of raw IP with these datagrams, in the format that `--pcap` writes.
+    /// Makes a capture of raw IP with these datagrams, in the format of [`PcapWriter`].
     fn written(datagrams: &[(&str, &str, &[u8])]) -> Vec<u8> {
         let mut file = Vec::new();
         let mut pcap = PcapWriter::new(&mut file).unwrap();
@@ -184,16 +217,17 @@ mod tests {
     type Read = (Duration, String, Vec<u8>);
 
     fn all(file: &[u8]) -> Result<(Vec<Read>, u64), String> {
-        let mut capture = Capture::open(file)?;
+        let told = |error: PcapError| error.to_string();
+        let mut capture = PcapReader::open(file).map_err(told)?;
         let mut found = Vec::new();
-        while let Some(datagram) = capture.next()? {
+        while let Some(datagram) = capture.datagram().map_err(told)? {
             found.push((
                 datagram.at,
                 format!("{} {}", datagram.from, datagram.to),
                 datagram.payload.to_vec(),
             ));
         }
-        Ok((found, capture.others))
+        Ok((found, capture.others()))
     }
 
     const SENT: [(&str, &str, &[u8]); 3] = [

@@ -9,23 +9,25 @@ use super::ends::{End, Played};
 use super::page::{events, page, tiles_of};
 use super::points::Points;
 use super::stream::{Link, StreamReport};
-use crate::show::{bits_per_s, bytes, count, percent};
+use crate::text::{bits_per_s, bytes, count, percent};
 
 /// Number of different colours for paths.
 const COLOURS: usize = 4;
 /// Column titles of the table of links.
 const COLUMNS: [&str; 6] = ["path", "bytes", "share", "mean rate", "lost", "down"];
 
-/// The whole page.
-pub(super) fn html(report: &StreamReport) -> String {
-    let mut body = header(report);
-    body += &tiles(report);
-    for chart in charts(report) {
-        body += &chart.html();
+impl StreamReport {
+    /// Returns the report as an HTML page that contains everything.
+    pub fn html(&self) -> String {
+        let mut body = header(self);
+        body += &tiles(self);
+        for chart in charts(self) {
+            body += &chart.html();
+        }
+        body += &links(self);
+        body += &events(&self.events);
+        page(&format!("Strandcast stream {}", self.stream), &body)
     }
-    body += &links(report);
-    body += &events(&report.events);
-    page(&format!("Strandcast stream {}", report.stream), &body)
 }
 
 fn header(report: &StreamReport) -> String {
@@ -231,7 +233,7 @@ mod tests {
         };
         let rate = (0..60).map(|s| (f64::from(s), Some(1.0))).collect();
         report.links.push(Link { name: "wwan0".into(), bytes: 7_500_000, rate, ..Link::default() });
-        let page = html(&report);
+        let page = report.html();
         assert!(
             page.contains("3 messages lost")
                 && page.contains("longest outage")
@@ -248,7 +250,7 @@ mod tests {
         );
         report.played = Some(Played { messages: 100, ..Played::default() });
         report.end = End::Arrived { identical: true };
-        assert!(html(&report).contains("Every message was played in time, and every byte as it was sent."));
+        assert!(report.html().contains("Every message was played in time, and every byte as it was sent."));
     }
 
     /// The report may claim that nothing is missing only if the end of the stream and all its bytes arrived.

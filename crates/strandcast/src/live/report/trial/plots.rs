@@ -1,7 +1,7 @@
-//! The plots of the demo.
+//! The plots of a trial.
 
-use super::chart::{Chart, Series};
 use super::data::{CodingSample, Recording, Sample, Summary};
+use crate::live::report::chart::{Chart, Series};
 
 /// Time over which rates are averaged.
 const WINDOW_S: f64 = 1.0;

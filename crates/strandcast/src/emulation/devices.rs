@@ -2,42 +2,46 @@
 
 use std::fmt::Write as _;
 use std::io::{ErrorKind, Write as _};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use strandcast_lab::simulation::End;
 use tun_rs::{DeviceBuilder, SyncDevice};
 
-use crate::error::{CliError, why};
+use crate::error::{Error, why};
 
-/// An address of the far end that every path leads to.
-pub(super) const FAR_HOST: &str = "10.77.0.1";
-/// IPv6 address of the far end that every path leads to.
-pub(super) const FAR_HOST_6: &str = "fd77::1";
-/// Maximum number of paths. The third byte of an address is the number of a path.
-const MAX_PATHS: usize = 254;
+/// Address of the far end to which every path leads.
+pub const FAR_HOST: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 1);
+/// IPv6 address of the far end to which every path leads.
+pub const FAR_HOST_6: Ipv6Addr = Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 1);
+/// Maximum number of paths of an emulated network. The third byte of an address is the number of a path.
+pub const MAX_PATHS: usize = 254;
 /// Maximum length of a device name in Linux.
 const MAX_NAME: usize = 15;
 
-/// A path as the two ends see it.
+/// A path as the two ends see it: a device with an address at each end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct PathDevice {
+pub struct PathDevice {
     /// Name of the device at both ends.
-    pub(super) name: String,
+    name: String,
+    /// Name of the path.
+    path: String,
     /// Number of the path in addresses, counted from 1.
-    number: usize,
+    number: u8,
 }
 
 impl PathDevice {
-    /// Devices of the paths, in the order of the paths. The name of a path is also the name of its device if Linux
-    /// accepts it.
+    /// Makes the devices of the paths, in the order of the paths. The name of a path is also the name of its device if
+    /// Linux accepts it.
     ///
     /// # Errors
-    /// Returns an error if there are more paths than addresses.
-    pub(super) fn of(paths: &[String]) -> Result<Vec<PathDevice>, CliError> {
+    /// Returns [`Error::Usage`] if there are more than [`MAX_PATHS`] paths.
+    pub(super) fn of(paths: &[String]) -> Result<Vec<PathDevice>, Error> {
         if paths.len() > MAX_PATHS {
-            let line = format!("the flow has {} paths; emulate takes at most {MAX_PATHS}", paths.len());
-            return Err(CliError::Usage(line));
+            let line =
+                format!("the flow has {} paths; an emulated network has at most {MAX_PATHS}", paths.len());
+            return Err(Error::Usage(line));
         }
         let fits = |name: &str| {
             let number = name.strip_prefix("path").unwrap_or_default();
@@ -49,28 +53,39 @@ impl PathDevice {
                 && name.starts_with(|c: char| c.is_ascii_alphabetic())
                 && name.chars().all(plain)
         };
-        let device = |(number, name): (usize, &String)| {
-            let name = if fits(name) { name.clone() } else { format!("path{number}") };
-            PathDevice { name, number }
+        let device = |(number, path): (u8, &String)| {
+            let name = if fits(path) { path.clone() } else { format!("path{number}") };
+            PathDevice { name, path: path.clone(), number }
         };
-        Ok((1..).zip(paths).map(device).collect())
+        Ok((1..=u8::MAX).zip(paths).map(device).collect())
     }
 
-    /// Returns the IPv4 address at an end.
-    pub(super) fn address(&self, end: End) -> String {
-        format!("10.77.{}.{}", self.number, last(end))
+    /// Returns the name of the device, which is the same at both ends. It is the name of the path, or `path` with the
+    /// number of the path if Linux does not accept the path's name.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
-    /// Returns the IPv6 address at an end.
-    fn address_6(&self, end: End) -> String {
-        format!("fd77:0:0:{:x}::{}", self.number, last(end))
+    /// Returns the name of the path in the scenario.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Returns the IPv4 address of the device at an end.
+    pub fn address(&self, end: End) -> Ipv4Addr {
+        Ipv4Addr::new(10, 77, self.number, last(end))
+    }
+
+    /// Returns the IPv6 address of the device at an end.
+    pub fn address_6(&self, end: End) -> Ipv6Addr {
+        Ipv6Addr::new(0xfd77, 0, 0, self.number.into(), 0, 0, 0, last(end).into())
     }
 
     /// Opens the device in the network namespace of this thread.
     ///
     /// # Errors
     /// Returns an error if the system refuses the device.
-    pub(super) fn open(&self, mtu: u16) -> Result<SyncDevice, CliError> {
+    pub(super) fn open(&self, mtu: u16) -> Result<SyncDevice, Error> {
         let device = DeviceBuilder::new().name(&self.name).mtu(mtu).enable(false).build_sync();
         device.map_err(|error| {
             let mend = match error.kind() {
@@ -80,7 +95,7 @@ impl PathDevice {
                 }
                 _ => "",
             };
-            CliError::Network(format!("cannot make the TUN device {}: {}{mend}", self.name, why(&error)))
+            Error::Network(format!("cannot make the TUN device {}: {}{mend}", self.name, why(&error)))
         })
     }
 }
@@ -96,7 +111,7 @@ fn last(end: End) -> u8 {
 ///
 /// # Errors
 /// Returns an error if the program `ip` is missing or fails.
-pub(super) fn configure(end: End, devices: &[PathDevice]) -> Result<(), CliError> {
+pub(super) fn configure(end: End, devices: &[PathDevice]) -> Result<(), Error> {
     for file in ["all/rp_filter", "default/rp_filter"] {
         // If the file system is read-only, the machine's own values stay in use.
         let _ = std::fs::write(format!("/proc/sys/net/ipv4/conf/{file}"), "0");
@@ -119,9 +134,9 @@ enum Family {
 /// The near end has a route to every address over each device, and prefers the first path. Packets with the address of
 /// a device leave by that device. A program that binds to the address of a device thus uses its path.
 fn batch(end: End, devices: &[PathDevice], family: Family) -> String {
-    let (host, bits, len, rest) = match family {
-        Family::V4 => (FAR_HOST, 32, 24, ""),
-        Family::V6 => (FAR_HOST_6, 128, 64, " nodad"),
+    let (host, bits, len, rest): (IpAddr, _, _, _) = match family {
+        Family::V4 => (FAR_HOST.into(), 32, 24, ""),
+        Family::V6 => (FAR_HOST_6.into(), 128, 64, " nodad"),
     };
     let mut all = String::from("link set lo up\n");
     if end == End::Far {
@@ -129,9 +144,11 @@ fn batch(end: End, devices: &[PathDevice], family: Family) -> String {
     }
     for device in devices {
         let name = &device.name;
-        let address = |end| match family {
-            Family::V4 => device.address(end),
-            Family::V6 => device.address_6(end),
+        let address = |end| -> IpAddr {
+            match family {
+                Family::V4 => device.address(end).into(),
+                Family::V6 => device.address_6(end).into(),
+            }
         };
         if family == Family::V6 {
             // A device that has no automatic IPv6 address sends no packets by itself.
@@ -140,7 +157,7 @@ fn batch(end: End, devices: &[PathDevice], family: Family) -> String {
         let _ = writeln!(all, "link set dev {name} up");
         let _ = writeln!(all, "address add {}/{len} dev {name}{rest}", address(end));
         if end == End::Near {
-            let (own, peer, metric) = (address(end), address(other(end)), 100 * device.number);
+            let (own, peer, metric) = (address(end), address(other(end)), 100 * u32::from(device.number));
             let _ = writeln!(all, "route add default via {peer} dev {name} metric {metric}");
             let _ = writeln!(all, "route add default via {peer} dev {name} table {metric}");
             let _ = writeln!(all, "rule add from {own}/{bits} table {metric}");
@@ -157,8 +174,8 @@ fn other(end: End) -> End {
 }
 
 /// Runs commands with the program `ip`.
-fn ip(family: &str, commands: &str) -> Result<(), CliError> {
-    let failed = |what: &str| CliError::Network(format!("ip: {what}"));
+fn ip(family: &str, commands: &str) -> Result<(), Error> {
+    let failed = |what: &str| Error::Network(format!("ip: {what}"));
     let started = Command::new("ip")
         .args([family, "-batch", "-"])
         .stdin(Stdio::piped())

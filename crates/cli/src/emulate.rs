@@ -1,21 +1,19 @@
-//! The run of `strandcast emulate`.
+//! `strandcast emulate`: runs any programs over the network of a scenario, in real time.
 
+use std::ffi::OsString;
 use std::io::{IsTerminal as _, stdin};
-use std::process::{Child, Command, ExitStatus};
-use std::sync::Arc;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
+use strandcast::emulation::{FAR_HOST, FAR_HOST_6, MAX_PATHS, Network};
 use strandcast::text::count;
 use strandcast_keys::catalog::SharedCatalog;
 use strandcast_lab::scenario::Scenario;
 use strandcast_lab::simulation::{Emulation, End};
 
-use super::ends::{self, Far, LOOK, program, shell};
-use super::network::{FAR_HOST, FAR_HOST_6, PathDevice};
-use super::outcome;
-use super::pump::Pump;
 use crate::args::EmulateArgs;
 use crate::error::{CliError, why};
 use crate::loaded::LoadedScenario;
@@ -24,6 +22,8 @@ use crate::signals::{self, Stop};
 
 /// After Ctrl-C in a terminal, a program has this time to end before it gets SIGTERM.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// Interval at which the programs are checked.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// Runs a program over the network of a scenario, and another program at the far end.
 ///
@@ -36,15 +36,19 @@ pub(crate) fn run(args: &EmulateArgs, catalog: &SharedCatalog) -> Result<(), Cli
     let seed = args.seed.unwrap_or(loaded.scenario.run.seed);
     let emulation = Emulation::new(&loaded.scenario, &**catalog, seed, &flow);
     let emulation = emulation.map_err(|error| loaded.wrong(None, &error))?;
-    let devices = PathDevice::of(emulation.paths())?;
-    let near = ends::near(&devices, args.mtu)?;
-    let (far, there) = Far::new(devices.clone(), args.mtu)?;
+    let paths = emulation.paths().len();
+    if paths > MAX_PATHS {
+        return Err(CliError::Usage(format!(
+            "the flow has {paths} paths; emulate takes at most {MAX_PATHS}"
+        )));
+    }
+    // The process must not have another thread yet.
+    let network = Network::start(emulation, args.mtu)?;
     let stop = signals::watch()?;
-    announce(&devices, emulation.paths());
-    let pump = Pump::start(emulation, [near, there])?;
-    let ended = programs(args, &far, &stop)?;
-    report(&pump, args.json);
-    match ends::code(ended) {
+    announce(&network);
+    let ended = programs(args, &network, &stop)?;
+    report(&network, args.json);
+    match code(ended) {
         0 => Ok(()),
         code => Err(CliError::Exit(code)),
     }
@@ -76,29 +80,50 @@ fn flow(scenario: &Scenario, asked: Option<&str>) -> Result<String, CliError> {
     }
 }
 
-fn announce(devices: &[PathDevice], paths: &[String]) {
-    for (device, path) in devices.iter().zip(paths) {
+fn announce(network: &Network) {
+    for device in network.devices() {
         let (near, there) = (device.address(End::Near), device.address(End::Far));
-        let name = if device.name == *path { String::new() } else { format!(" (path {path})") };
-        print::line(&format!("{}{name}: {near} to {there}", device.name));
+        let (device, path) = (device.name(), device.path());
+        let path = if device == path { String::new() } else { format!(" (path {path})") };
+        print::line(&format!("{device}{path}: {near} to {there}"));
     }
     print::line(&format!("the far end has {FAR_HOST} and {FAR_HOST_6} over every path"));
 }
 
+/// Adds the environment variables that programs of both ends get: the command that starts another program at the far
+/// end, and the address to which all paths lead.
+fn with_variables(mut program: Command, network: &Network) -> Command {
+    let far = format!("nsenter --net={}", network.far_namespace().display());
+    program.env("STRANDCAST_FAR", far).env("STRANDCAST_FAR_HOST", FAR_HOST.to_string());
+    program
+}
+
+/// Makes the command for a program with its arguments.
+fn program(words: &[OsString]) -> Command {
+    let mut program = Command::new(words.first().map_or("true".as_ref(), OsString::as_os_str));
+    program.args(words.iter().skip(1));
+    program
+}
+
+/// Returns a shell that runs `line`. The shell gets no standard input, because the near program uses it. The terminal's
+/// Ctrl-C does not reach the shell, because the far end must end after the near end.
+fn shell(line: &OsString) -> Command {
+    let mut program = Command::new("sh");
+    program.arg("-c").arg(line).stdin(Stdio::null()).process_group(0);
+    program
+}
+
 /// Runs both programs until the program at the near end ends.
-fn programs(args: &EmulateArgs, far: &Far, stop: &Stop) -> Result<ExitStatus, CliError> {
-    let with_variables = |mut program: Command| {
-        program.envs(far.variables());
-        program
-    };
-    let there = args.far.as_ref().map(|line| far.start(with_variables(shell(line))));
+fn programs(args: &EmulateArgs, network: &Network, stop: &Stop) -> Result<ExitStatus, CliError> {
+    let start = |end, program| network.spawn(end, with_variables(program, network));
+    let there = args.far.as_ref().map(|line| start(End::Far, shell(line)));
     let mut there =
         there.transpose().map_err(|error| CliError::Usage(format!("--far: sh: {}", why(&error))))?;
     let name = args.command[0].to_string_lossy().into_owned();
-    let started = with_variables(program(&args.command)).spawn();
+    let started = start(End::Near, program(&args.command));
     let started = started.map_err(|error| CliError::Usage(format!("cannot start {name}: {}", why(&error))));
     let ended = started.and_then(|near| wait(near, &mut there, stop));
-    let killed = ends::clear(far);
+    let killed = network.end_programs();
     if killed > 0 {
         print::line(&format!(
             "killed what had not ended 5 s after SIGTERM: {}",
@@ -123,7 +148,7 @@ fn wait(mut near: Child, there: &mut Option<Child>, stop: &Stop) -> Result<ExitS
             && let Some(status) = child.try_wait().map_err(failed)?
         {
             if !status.success() {
-                print::line(&format!("the far end's program ended with code {}", ends::code(status)));
+                print::line(&format!("the far end's program ended with code {}", code(status)));
             }
             *there = None;
         }
@@ -145,13 +170,18 @@ fn terminate(child: &Child) {
     }
 }
 
-fn report(pump: &Arc<Pump>, json: bool) {
-    let state = pump.locked();
+fn report(network: &Network, json: bool) {
+    let figures = network.figures();
     if json {
-        print::json_line(&outcome::json(&state).to_string());
+        let json = serde_json::to_value(&figures).expect("numbers and names always serialise");
+        print::json_line(&json.to_string());
     } else {
-        for line in outcome::text(&state) {
-            print::line(&line);
-        }
+        figures.lines().iter().for_each(|line| print::line(line));
     }
+}
+
+/// Returns the exit code that a shell would report for a program.
+fn code(status: ExitStatus) -> u8 {
+    let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
+    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
 }

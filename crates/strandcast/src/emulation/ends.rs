@@ -1,10 +1,8 @@
 //! The network namespaces of the two ends, and the programs in them.
 
-use std::ffi::OsString;
 use std::fs;
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,15 +12,15 @@ use rustix::process::{Pid, Signal, kill_process};
 use strandcast_lab::simulation::End;
 use tun_rs::SyncDevice;
 
-use super::network::{FAR_HOST, PathDevice, configure};
-use crate::error::{CliError, why};
+use super::devices::{PathDevice, configure};
+use crate::error::{Error, why};
 
 /// Moves this thread into a separate network namespace. If the user has no right to do that, the thread also becomes
 /// root in a new user namespace, which requires a process with a single thread.
 ///
 /// # Errors
 /// Returns an error if the system allows neither.
-fn leave() -> Result<(), CliError> {
+fn leave() -> Result<(), Error> {
     let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
     if unshare(CloneFlags::CLONE_NEWNET).is_ok() {
         return Ok(());
@@ -30,7 +28,7 @@ fn leave() -> Result<(), CliError> {
     let refused = |error: std::io::Error| {
         let mend = "run it as root, or allow unprivileged user namespaces (sysctl user.max_user_namespaces, \
                     kernel.apparmor_restrict_unprivileged_userns=0)";
-        CliError::Network(format!("cannot make network namespaces: {}; {mend}", why(&error)))
+        Error::Network(format!("cannot make network namespaces: {}; {mend}", why(&error)))
     };
     unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNET).map_err(|error| refused(error.into()))?;
     fs::write("/proc/self/setgroups", "deny").map_err(refused)?;
@@ -42,12 +40,12 @@ fn leave() -> Result<(), CliError> {
 ///
 /// # Errors
 /// Returns an error if the system allows no namespaces or devices.
-pub(super) fn near(devices: &[PathDevice], mtu: u16) -> Result<Vec<SyncDevice>, CliError> {
+pub(super) fn near(devices: &[PathDevice], mtu: u16) -> Result<Vec<SyncDevice>, Error> {
     leave()?;
     set_up(End::Near, devices, mtu)
 }
 
-fn set_up(end: End, devices: &[PathDevice], mtu: u16) -> Result<Vec<SyncDevice>, CliError> {
+fn set_up(end: End, devices: &[PathDevice], mtu: u16) -> Result<Vec<SyncDevice>, Error> {
     let open = devices.iter().map(|device| device.open(mtu)).collect::<Result<Vec<_>, _>>()?;
     configure(end, devices)?;
     Ok(open)
@@ -56,8 +54,8 @@ fn set_up(end: End, devices: &[PathDevice], mtu: u16) -> Result<Vec<SyncDevice>,
 /// The far end: a thread in a separate network namespace.
 #[derive(Debug)]
 pub(super) struct Far {
-    /// The namespace's file.
-    pub(super) namespace: String,
+    /// File of the namespace.
+    pub(super) namespace: PathBuf,
     programs: Sender<(Command, Sender<std::io::Result<Child>>)>,
 }
 
@@ -66,7 +64,7 @@ impl Far {
     ///
     /// # Errors
     /// Returns an error if the system allows no second namespace, no thread or no devices.
-    pub(super) fn new(devices: Vec<PathDevice>, mtu: u16) -> Result<(Far, Vec<SyncDevice>), CliError> {
+    pub(super) fn new(devices: Vec<PathDevice>, mtu: u16) -> Result<(Far, Vec<SyncDevice>), Error> {
         let (made, come) = channel();
         let (programs, asked) = channel();
         let run = move || {
@@ -76,8 +74,8 @@ impl Far {
         thread::Builder::new()
             .name("far".to_owned())
             .spawn(run)
-            .map_err(|error| CliError::Network(format!("cannot start a thread: {}", why(&error))))?;
-        let ended = || CliError::Network("the far end exited before it was ready".into());
+            .map_err(|error| Error::Network(format!("cannot start a thread: {}", why(&error))))?;
+        let ended = || Error::Network("the far end exited before it was ready".into());
         let (namespace, open) = come.recv().map_err(|_| ended())??;
         Ok((Far { namespace, programs }, open))
     }
@@ -92,28 +90,19 @@ impl Far {
         self.programs.send((program, started)).map_err(|_| gone())?;
         come.recv().map_err(|_| gone())?
     }
-
-    /// Environment variables for programs: the command that starts another program at the far end, and the address to
-    /// which all paths lead.
-    pub(super) fn variables(&self) -> [(&'static str, String); 2] {
-        [
-            ("STRANDCAST_FAR", format!("nsenter --net={}", self.namespace)),
-            ("STRANDCAST_FAR_HOST", FAR_HOST.to_owned()),
-        ]
-    }
 }
 
-fn make(devices: &[PathDevice], mtu: u16) -> Result<(String, Vec<SyncDevice>), CliError> {
+fn make(devices: &[PathDevice], mtu: u16) -> Result<(PathBuf, Vec<SyncDevice>), Error> {
     let refused = |error: nix::Error| {
-        CliError::Network(format!("cannot make the far end's namespace: {}", why(&error.into())))
+        Error::Network(format!("cannot make the far end's namespace: {}", why(&error.into())))
     };
     unshare(CloneFlags::CLONE_NEWNET).map_err(refused)?;
     let thread = rustix::thread::gettid().as_raw_nonzero();
-    let namespace = format!("/proc/{}/task/{thread}/ns/net", std::process::id());
+    let namespace = PathBuf::from(format!("/proc/{}/task/{thread}/ns/net", std::process::id()));
     Ok((namespace, set_up(End::Far, devices, mtu)?))
 }
 
-/// Starts programs from this thread until the command ends. The programs are therefore in the network namespace of this
+/// Starts programs from this thread until the last handle of the far end is dropped. The programs are therefore in the network namespace of this
 /// thread.
 fn serve(asked: &Receiver<(Command, Sender<std::io::Result<Child>>)>) {
     while let Ok((mut program, started)) = asked.recv() {
@@ -121,30 +110,15 @@ fn serve(asked: &Receiver<(Command, Sender<std::io::Result<Child>>)>) {
     }
 }
 
-/// Makes the command for a program with its arguments.
-pub(super) fn program(words: &[OsString]) -> Command {
-    let mut program = Command::new(words.first().map_or("true".as_ref(), OsString::as_os_str));
-    program.args(words.iter().skip(1));
-    program
-}
-
-/// Returns a shell that runs `line`. The shell gets no standard input, because the near program uses it. The terminal's
-/// Ctrl-C does not reach the shell, because the far end must end after the near end.
-pub(super) fn shell(line: &OsString) -> Command {
-    let mut program = Command::new("sh");
-    program.arg("-c").arg(line).stdin(Stdio::null()).process_group(0);
-    program
-}
-
 /// Time for programs to end after SIGTERM.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Interval at which the programs are checked.
-pub(super) const LOOK: Duration = Duration::from_millis(20);
+const LOOK: Duration = Duration::from_millis(20);
 
-/// Ends all programs in the networks of both ends: sends SIGTERM, and SIGKILL after some time. Returns the number of
-/// programs that needed SIGKILL.
+/// Ends all programs in the networks of both ends: sends SIGTERM, and SIGKILL after [`PATIENCE`]. Returns the number of
+/// programs that needed SIGKILL. Must be called in the thread of the near end.
 pub(super) fn clear(far: &Far) -> usize {
-    let networks = [Path::new("/proc/thread-self/ns/net"), Path::new(&far.namespace)].map(fs::read_link);
+    let networks = [Path::new("/proc/thread-self/ns/net"), far.namespace.as_path()].map(fs::read_link);
     let networks: Vec<PathBuf> = networks.into_iter().flatten().collect();
     signal_all(&networks, Signal::TERM);
     let until = Instant::now() + PATIENCE;
@@ -174,10 +148,4 @@ fn programs(networks: &[PathBuf]) -> Vec<Pid> {
     };
     let all = all.flatten().filter_map(number).filter(inside);
     all.filter_map(|pid| Pid::from_raw(i32::try_from(pid).ok()?)).collect()
-}
-
-/// Returns the exit code that a shell would report for a program.
-pub(super) fn code(status: ExitStatus) -> u8 {
-    let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
-    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
 }

@@ -5,9 +5,8 @@ use std::path::Path;
 
 use serde_json::Value;
 use strandcast::files::{replace, same_file, spare_keys};
+use strandcast::live::report::{ReportError, StreamReport};
 
-use super::stream::StreamReport;
-use super::stream_page::html;
 use crate::args::ReportArgs;
 use crate::error::{CliError, why};
 use crate::print;
@@ -34,18 +33,28 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), CliError> {
         lines.extend(read(path)?);
     }
     spare_keys(&args.out)?;
-    let report = StreamReport::of(&lines, args.stream.as_deref()).map_err(CliError::Usage)?;
-    let known = std::fs::metadata(&args.out).is_ok_and(|seen| seen.len() > 0);
-    if known && !args.overwrite {
+    let report = StreamReport::of(&lines, args.stream.as_deref()).map_err(refused)?;
+    let has_content = std::fs::metadata(&args.out).is_ok_and(|seen| seen.len() > 0);
+    if has_content && !args.overwrite {
         return Err(CliError::Usage(format!("{name} has content: name another file, or --overwrite it")));
     }
-    let written = replace(&args.out, html(&report).as_bytes());
+    let written = replace(&args.out, report.html().as_bytes());
     written.map_err(|e| CliError::Media(format!("cannot write {name}: {}", why(&e))))?;
-    for note in &report.notes {
-        print::line(note);
+    let known = report.known();
+    if known.len() > 1 && args.stream.is_none() {
+        let (all, names) = (known.len(), known.join(", "));
+        print::line(&format!("the last of {all} streams: --stream chooses another one: {names}"));
     }
     print::line(&format!("report: {name}"));
     Ok(())
+}
+
+/// Returns the error for files without the stream.
+fn refused(error: ReportError) -> CliError {
+    CliError::Usage(match error {
+        ReportError::NoFigures => format!("{error}: these are not files of --stats"),
+        error => error.to_string(),
+    })
 }
 
 /// Returns the lines of a file that are JSON objects. A last line that is incomplete, because a program was killed, is

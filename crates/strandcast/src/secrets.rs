@@ -1,5 +1,15 @@
-//! Removes secrets from text that is printed. No diagnostic may repeat a secret, wherever the user or a peer has put
-//! it.
+//! Removes secrets from text. No log and no diagnostic may repeat a secret, wherever the user or a peer has put it.
+//!
+//! A secret is a pairing string, a secret key or a token, also if it was copied with blanks, quotes or line ends in it, and
+//! the passphrase of an `srt://` URL. Public keys stay.
+//!
+//! ```
+//! use strandcast::secrets::{hide_passphrases, redact};
+//!
+//! let line = "cannot read sc1-8h0123456789abcdefghjkmnpqrstvwxyz: no such file";
+//! assert_eq!(redact(line), "cannot read sc1-(hidden): no such file");
+//! assert_eq!(hide_passphrases("srt://h:1?passphrase=blue"), "srt://h:1?passphrase=(hidden)");
+//! ```
 
 use std::borrow::Cow;
 
@@ -11,8 +21,8 @@ const SHORTEST: usize = 20;
 /// Minimum number of symbols of a secret if blanks, quotes or line ends are between the symbols.
 const BROKEN: usize = 40;
 
-/// Returns the text without secrets.
-pub(crate) fn redact(text: &str) -> Cow<'_, str> {
+/// Returns the text with each pairing string, secret key and token replaced by its prefix and `(hidden)`.
+pub fn redact(text: &str) -> Cow<'_, str> {
     let (mut out, mut done, mut from) = (String::new(), 0, 0);
     while let Some((prefix, symbols)) = next_prefix(text, from) {
         from = symbols;
@@ -28,14 +38,14 @@ pub(crate) fn redact(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns whether the text contains a secret.
-pub(crate) fn has_secret(text: &str) -> bool {
+/// Returns whether the text contains a pairing string, a secret key or a token.
+pub fn has_secret(text: &str) -> bool {
     matches!(redact(text), Cow::Owned(_))
 }
 
-/// Returns the text without the passphrases of its URLs. The rest of a URL after a passphrase is hidden as well,
+/// Returns the text with the passphrase of each URL replaced by `(hidden)`. The rest of a URL after a passphrase is hidden as well,
 /// because a passphrase may contain a `&` that is not written as `%26`.
-pub(crate) fn hide_passphrases(text: &str) -> Cow<'_, str> {
+pub fn hide_passphrases(text: &str) -> Cow<'_, str> {
     let (mut out, mut rest) = (String::new(), text);
     while let Some(at) = passphrase(rest) {
         let (before, secret) = rest.split_at(at);

@@ -1,45 +1,32 @@
-//! The HTML page that contains the plots.
+//! The page of a trial.
 
-use std::fmt::Write;
 use std::time::Duration;
 
-use super::chart::escape;
 use super::data::{PathReport, Recording, Summary};
 use super::plots::plots;
-use crate::show::{bits_per_s, bytes, count, ms, percent};
+use crate::live::report::chart::escape;
+use crate::live::report::page::{events, page, tiles_of};
+use crate::text::{bits_per_s, bytes, count, ms, percent};
 
-const STYLE: &str = include_str!("style.css");
-const SCRIPT: &str = include_str!("hover.js");
-
-/// The whole report.
-pub(crate) fn html(summary: &Summary, recording: &Recording) -> String {
-    let mut body = header(summary);
-    body += &tiles(summary);
-    for plot in plots(summary, recording) {
-        body += &plot.html();
+impl Summary {
+    /// Returns the report as an HTML page with this title. The page contains everything, also the plots of `recording`.
+    pub fn html(&self, title: &str, recording: &Recording) -> String {
+        let mut body = header(self);
+        body += &tiles(self);
+        for plot in plots(self, recording) {
+            body += &plot.html();
+        }
+        body += &paths(self);
+        body += &events(&recording.events);
+        page(title, &body)
     }
-    body += &paths(summary);
-    body += &events(&recording.events);
-    page(&format!("Strandcast demo: {}, {}", summary.network, summary.scheme), &body)
-}
-
-/// Makes a page that contains its style, scripts and plots.
-pub(super) fn page(title: &str, body: &str) -> String {
-    format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
-         <meta name=\"color-scheme\" content=\"light dark\">\
-         <title>{title}</title>\n<style>\n{STYLE}</style></head>\n\
-         <body><main>\n{body}</main>\n<script>\n{SCRIPT}</script>\n</body></html>\n",
-        title = escape(title),
-    )
 }
 
 fn header(summary: &Summary) -> String {
     let verdict = match summary.failures.as_slice() {
         [] => "<p class=\"verdict good\">The stream was delivered.</p>".to_owned(),
         failures => {
-            let list: String = failures.iter().map(|f| format!("<li>{}</li>", escape(&f.0))).collect();
+            let list: String = failures.iter().map(|f| format!("<li>{}</li>", escape(f))).collect();
             format!("<div class=\"verdict bad\">Targets missed:<ul>{list}</ul></div>")
         }
     };
@@ -93,15 +80,6 @@ fn tiles(summary: &Summary) -> String {
     tiles_of(&tiles)
 }
 
-/// Makes tiles, each with a name, a value and a note.
-pub(super) fn tiles_of(tiles: &[(&str, String, String)]) -> String {
-    let mut out = String::from("<section class=\"tiles\">");
-    for (name, value, note) in tiles {
-        let _ = write!(out, "<div><h3>{name}</h3><b>{value}</b><span>{note}</span></div>");
-    }
-    out + "</section>\n"
-}
-
 /// Column titles of the table of paths.
 const COLUMNS: [&str; 10] =
     ["path", "link", "bytes", "share", "goodput", "lost", "resent", "RTT", "down", "suspected, failed"];
@@ -143,13 +121,4 @@ fn path_row(i: usize, path: &PathReport) -> String {
         .map(|(name, value)| format!("<td data-label=\"{name}\">{value}"))
         .collect();
     format!("<tr>{cells}</tr>")
-}
-
-/// Lists events with their times in seconds since the start.
-pub(super) fn events(events: &[(f64, String)]) -> String {
-    let mut rows = String::new();
-    for (at, text) in events {
-        let _ = write!(rows, "<tr><td>{at:.2} s<td>{}</tr>", escape(text));
-    }
-    format!("<section><h2>Events</h2><table class=\"events\"><tbody>{rows}</tbody></table></section>\n")
 }

@@ -10,13 +10,11 @@ use bytes::Bytes;
 use strandcast_lab::simulation::{Emulation, End};
 use tun_rs::SyncDevice;
 
-use crate::error::{CliError, why};
+use super::figures::{Figures, Punctuality};
+use crate::error::{Error, why};
 
 /// Maximum size of a packet of a device, in bytes.
 const MAX_PACKET: usize = 65_535;
-/// Delays in milliseconds beyond which a packet counts as late.
-pub(super) const LATE_MS: [u64; 3] = [1, 5, 20];
-
 /// Number of network events that are handled before the devices are checked again.
 const SLICE: usize = 1024;
 /// Maximum number of packets that wait for the network.
@@ -39,26 +37,9 @@ type Written = (End, u8, Bytes);
 
 /// The network and the counters.
 #[derive(Debug)]
-pub(super) struct State {
-    pub(super) emulation: Emulation,
-    pub(super) punctuality: Punctuality,
-}
-
-/// Delays of this machine: the time from the delivery in the network to the delivery to a device.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Punctuality {
-    /// Number of packets that were delivered.
-    pub(super) packets: u64,
-    /// For each delay in [`LATE_MS`], the number of packets that were later.
-    pub(super) late: [u64; 3],
-    /// The greatest delay.
-    pub(super) worst: Duration,
-    /// Number of packets that a device did not accept, without packets that a link has damaged.
-    pub(super) refused: u64,
-    /// The longest delay of the simulation of the network.
-    pub(super) behind: Duration,
-    /// Number of packets that were dropped because programs wrote faster than the network accepted packets.
-    pub(super) overrun: u64,
+struct State {
+    emulation: Emulation,
+    punctuality: Punctuality,
 }
 
 impl Pump {
@@ -66,7 +47,7 @@ impl Pump {
     ///
     /// # Errors
     /// Returns an error if the system cannot start more threads.
-    pub(super) fn start(emulation: Emulation, devices: [Vec<SyncDevice>; 2]) -> Result<Arc<Pump>, CliError> {
+    pub(super) fn start(emulation: Emulation, devices: [Vec<SyncDevice>; 2]) -> Result<Arc<Pump>, Error> {
         let state = Mutex::new(State { emulation, punctuality: Punctuality::default() });
         let (written, changed) = (Mutex::default(), Condvar::new());
         let pump = Arc::new(Pump { state, written, changed, devices, begun: Instant::now() });
@@ -81,8 +62,14 @@ impl Pump {
         Ok(pump)
     }
 
+    /// Returns the counters.
+    pub(super) fn figures(&self) -> Figures {
+        let state = self.locked();
+        Figures::of(&state.emulation, state.punctuality)
+    }
+
     /// Locks the network and the counters, which are consistent after every step.
-    pub(super) fn locked(&self) -> MutexGuard<'_, State> {
+    fn locked(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -153,19 +140,8 @@ impl Pump {
     }
 }
 
-impl Punctuality {
-    fn count(&mut self, late: Duration, refused: bool) {
-        self.packets += 1;
-        self.worst = self.worst.max(late);
-        for (count, ms) in self.late.iter_mut().zip(LATE_MS) {
-            *count += u64::from(late > Duration::from_millis(ms));
-        }
-        self.refused += u64::from(refused);
-    }
-}
-
-fn start(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), CliError> {
+fn start(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Error> {
     let started = thread::Builder::new().name(name.to_owned()).spawn(work);
-    let failed = |error| CliError::Network(format!("cannot start a thread: {}", why(&error)));
+    let failed = |error| Error::Network(format!("cannot start a thread: {}", why(&error)));
     started.map(drop).map_err(failed)
 }

@@ -1,4 +1,4 @@
-//! Captures: datagrams with IP and UDP headers that this module reconstructs, in a pcap file for Wireshark.
+//! Writes captures: datagrams with IP and UDP headers that this module reconstructs.
 
 use std::io::{self, Write};
 use std::net::{IpAddr, SocketAddr};

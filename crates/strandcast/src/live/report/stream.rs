@@ -1,4 +1,4 @@
-//! A stream, read from lines of `--stats` of its sender, of its receiver, or of both.
+//! A stream, read from lines of statistics of its sender, of its receiver, or of both.
 
 use std::collections::BTreeMap;
 
@@ -25,9 +25,9 @@ pub(super) struct Link {
     pub(super) loss: Points,
 }
 
-/// Everything that a page shows.
+/// Report of a stream, read from the lines of its statistics.
 #[derive(Debug, Default)]
-pub(super) struct StreamReport {
+pub struct StreamReport {
     pub(super) stream: String,
     pub(super) scheme: String,
     pub(super) peers: Vec<String>,
@@ -58,18 +58,38 @@ pub(super) struct StreamReport {
     pub(super) events: Vec<(f64, String)>,
     /// Start and end of each outage, in seconds.
     pub(super) outages: Vec<(f64, f64)>,
-    /// Notes for the user, one line each.
-    pub(super) notes: Vec<String>,
+    /// Numbers of all streams of the lines, in the order of their last figures.
+    pub(super) known: Vec<String>,
     /// Seconds that each point of a plot stands for, if there are more lines than points.
     pub(super) thinned_s: Option<f64>,
 }
 
+/// Reason why lines of statistics make no report.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReportError {
+    /// The lines have no figures of any stream.
+    #[error("no line has figures of a stream")]
+    NoFigures,
+    /// The lines have no figures of the stream that was asked for.
+    #[error("there is no stream {stream}: {}", listed(known))]
+    NoStream {
+        /// Number of the stream that was asked for.
+        stream: String,
+        /// Numbers of the streams that have figures.
+        known: Vec<String>,
+    },
+}
+
 impl StreamReport {
-    /// Makes the report of the stream with this number, or of the last stream.
+    /// Makes the report of the stream with this number, or of the last stream. `lines` are lines of statistics as JSON
+    /// objects ([`Line::value`](crate::live::lines::Line::value)), in any order. Lines of other streams and other values
+    /// are left out.
     ///
     /// # Errors
-    /// Returns a line of text if there is no such stream.
-    pub(super) fn of(lines: &[Value], stream: Option<&str>) -> Result<StreamReport, String> {
+    /// Returns [`ReportError::NoFigures`] if no line has figures of a stream, and [`ReportError::NoStream`] if no line has
+    /// figures of `stream`.
+    pub fn of(lines: &[Value], stream: Option<&str>) -> Result<StreamReport, ReportError> {
         let mut timed: Vec<(f64, &Value)> =
             lines.iter().filter_map(|line| Some((time(line)?, line))).collect();
         timed.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -80,13 +100,13 @@ impl StreamReport {
             known.retain(|known| *known != id);
             known.push(id);
         }
+        let all = || known.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>();
         let id = match stream {
-            Some(stream) => known
-                .iter()
-                .copied()
-                .find(|id| *id == stream)
-                .ok_or_else(|| format!("there is no stream {stream}: {}", listed(&known)))?,
-            None => *known.last().ok_or("no line has figures of a stream: these are not files of --stats")?,
+            Some(stream) => {
+                let none = || ReportError::NoStream { stream: stream.to_owned(), known: all() };
+                known.iter().copied().find(|id| *id == stream).ok_or_else(none)?
+            }
+            None => *known.last().ok_or(ReportError::NoFigures)?,
         };
         let own: Vec<(f64, &Value)> = timed.into_iter().filter(|(_, line)| line["stream"] == id).collect();
         let (first, last) = (own[0].0, own[own.len() - 1].0);
@@ -94,18 +114,22 @@ impl StreamReport {
             stream: id.to_owned(),
             began: own[0].1["time"].as_str().unwrap_or_default().to_owned(),
             seconds: (last - first).max(1.0),
+            known: all(),
             ..StreamReport::default()
         };
-        if known.len() > 1 && stream.is_none() {
-            report.notes.push(format!(
-                "the last of {} streams: --stream chooses another one: {}",
-                known.len(),
-                listed(&known)
-            ));
-        }
         report.of_receiver = !own.iter().any(|(_, line)| has(line) && line["role"] == "send");
         report.fill(&own, first);
         Ok(report)
+    }
+
+    /// Returns the number of the stream.
+    pub fn stream(&self) -> &str {
+        &self.stream
+    }
+
+    /// Returns the numbers of all streams that have figures in the lines, in the order of their last figures.
+    pub fn known(&self) -> &[String] {
+        &self.known
     }
 
     fn fill(&mut self, own: &[(f64, &Value)], first: f64) {
@@ -189,7 +213,7 @@ impl StreamReport {
     }
 }
 
-fn listed(known: &[&str]) -> String {
+fn listed(known: &[String]) -> String {
     if known.is_empty() { "there is none".to_owned() } else { known.join(", ") }
 }
 
@@ -259,10 +283,9 @@ fn time(line: &Value) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-    use strandcast::text::rfc3339;
-
     use super::*;
+    use crate::text::rfc3339;
+    use serde_json::json;
 
     #[test]
     fn times_are_read_as_they_are_written() {
@@ -308,7 +331,10 @@ mod tests {
     fn a_report_has_the_series_of_one_stream_of_both_ends() {
         let report = StreamReport::of(&lines(), None).unwrap();
         assert_eq!((report.stream.as_str(), report.seconds, report.of_receiver), ("0000000b", 59.0, false));
-        assert_eq!(report.notes.len(), 1);
+        assert_eq!(
+            (report.stream(), report.known()),
+            ("0000000b", &["0000000a".to_owned(), "0000000b".into()][..])
+        );
         assert_eq!(report.links.len(), 2);
         let wwan = &report.links[0];
         assert_eq!((wwan.name.as_str(), wwan.bytes, wwan.rate.len()), ("wwan0", 59_000, 60));
@@ -319,15 +345,17 @@ mod tests {
         assert_eq!(report.outages, [(18.0, 26.0), (50.0, 59.0)]);
         assert_eq!(report.events.len(), 3);
         let other = StreamReport::of(&lines(), Some("0000000a")).unwrap();
-        assert!(other.outages.is_empty() && other.notes.is_empty());
+        assert!(other.outages.is_empty());
     }
 
     #[test]
     fn files_without_a_stream_are_told_from_a_wrong_number() {
         let none = StreamReport::of(&[json!({ "a": 1 })], None).unwrap_err();
-        assert!(none.contains("not files of --stats"), "{none}");
+        assert_eq!(none, ReportError::NoFigures);
         let wrong = StreamReport::of(&lines(), Some("0")).unwrap_err();
-        assert!(wrong.contains("0000000a, 0000000b"), "{wrong}");
+        assert_eq!(wrong.to_string(), "there is no stream 0: 0000000a, 0000000b");
+        let wrong = StreamReport::of(&[], Some("0")).unwrap_err();
+        assert!(matches!(wrong, ReportError::NoStream { known, .. } if known.is_empty()));
     }
 
     /// An empty buffer for one second, and a link without data for one second, must appear in the report as freezes.

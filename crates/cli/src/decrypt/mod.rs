@@ -1,6 +1,0 @@
-//! `strandcast decrypt`.
-
-mod capture;
-mod run;
-
-pub(crate) use run::run;
