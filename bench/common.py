@@ -196,7 +196,7 @@ def scenario(text: str, name: str = "net.toml") -> Iterator[Path]:
 
 
 def put(file: Path, text: str) -> None:
-    """Writes a file as a whole, also if another thread does so at the same time."""
+    """Writes a file as a whole, even if another thread does so at the same time."""
     file.parent.mkdir(parents=True, exist_ok=True)
     part = file.with_suffix(f".{os.getpid()}-{id(text)}")
     part.write_text(text)

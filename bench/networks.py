@@ -71,7 +71,7 @@ def checked(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> None:
 
 
 class Alone(NamedTuple):
-    """The best scheme on a path alone; without a goodput the path was not run."""
+    """The best scheme on a path alone. If it has no goodput, the path was not simulated alone."""
 
     path: str
     scheme: str = ""

@@ -16,8 +16,8 @@ ACCESS_MBPS, ACCESS_MS = 100, 5
 # No run takes more than some seconds.
 TIMEOUT_S = 30
 
-# Loss in state Bad of a two-state chain that each packet moves; ns-2's own two-state model counts the packet that ends a
-# state to the next one, so that its bursts are longer than their mean says.
+# Loss in state Bad of a two-state chain that advances once per packet. The built-in two-state model of ns-2 counts the
+# packet that ends a state as one of the next state, so that its bursts are longer than the configured mean.
 GILBERT = """
 Class Gilbert -superclass ErrorModel/MultiState
 Gilbert instproc init {rate burst} {

@@ -368,7 +368,7 @@ def longer(of: sc.Scenario) -> sc.Scenario:
 
 
 def test_the_slowest_link_is_that_of_the_least_mean_over_time(traced: sc.Scenario, tmp_path: pathlib.Path) -> None:
-    """The trace has 1 Mbit/s for 9 s of 10, 9 Mbit/s else: 1.8 on average, also if it begins in its last second."""
+    """The trace has 1 Mbit/s for 9 s of 10, 9 Mbit/s else: 1.8 on average, even if it begins in its last second."""
     tmp_path.joinpath("rate.csv").write_text("0,1e6\n9,9e6\n10,9e6\n")
     recording: dict[str, Value] = {"trace": "rate.csv", "loop": True, "offset": 9.5}
     steps: dict[str, Value] = {"steps": [[0, 9e6], [0.5, 1e6]]}

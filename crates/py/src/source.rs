@@ -168,8 +168,8 @@ impl Source {
         Ok(found.iter().map(ToString::to_string).collect())
     }
 
-    /// Returns an error that appears only when the scenario is built with a scheme. The error names the
-    /// scheme, or the line of the scenario.
+    /// Returns `wrong` as a Python exception. Such an error appears only when the scenario is built with a scheme. The
+    /// exception names the scheme, or the line of the scenario.
     pub(crate) fn wrong(
         &self,
         py: Python<'_>,

@@ -1,6 +1,6 @@
 //! Ad-hoc routing: nodes forward packets if the source has no direct link to the destination. The protocols are state
-//! machines without clock, sockets or radio. The caller passes in packets that arrive and reports of the link layer,
-//! and carries out the returned actions.
+//! machines without clock, sockets or radio. The caller passes arriving packets and link-layer reports to a protocol,
+//! and carries out the actions that the protocol returns.
 #![forbid(unsafe_code)]
 
 mod address;

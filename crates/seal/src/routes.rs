@@ -33,8 +33,8 @@ impl Route {
         Route { number, addr, candidate: None, highest: None, used: now }
     }
 
-    /// Records an authentic datagram under the current keys. `fixed` is true at the initiator. The initiator decides
-    /// both ends of the path, and does not follow its peer to another address (RFC 9000 §9).
+    /// Records an authentic datagram under the current keys. `fixed` is true at the initiator. The initiator chooses
+    /// both addresses of the path, and does not follow its peer to another address (RFC 9000 §9).
     pub fn on_received(
         &mut self,
         now: Instant,

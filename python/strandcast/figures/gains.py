@@ -16,7 +16,7 @@ GAINS, LOSES = "claim gained:", "claim lost:"
 
 
 def named(figure: str, claim: str) -> str:
-    """Returns the name of a figure's claim in lists."""
+    """Returns the name by which lists show a figure's claim."""
     return f"Fig. {figure}, {claim}"
 
 

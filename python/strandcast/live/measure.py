@@ -30,8 +30,8 @@ def perf(
     the end.
 
     Args:
-        host: The server: `@NAME` as stored by `strandcast key add`, a one-time pairing string, or with `plain`
-            `HOST[:PORT]`, a UDP port.
+        host: The server: `@NAME` as stored by `strandcast key add`, or a one-time pairing string. With `plain`, the
+            server is `HOST[:PORT]`, where PORT is a UDP port.
         scheme: Scheme of this endpoint: its text, or a policy's class. The server uses its own scheme.
         paths: Interface or local address of each path, such as `"if=wlan0"` or `"bind=127.0.0.2"`; empty: every
             interface with a route.

@@ -218,8 +218,8 @@ class Sender(_Stream):
         Args:
             source: A path, `udp://[GROUP@]HOST:PORT`, `rtp://`, `srt://`, bytes, an object with `read`, an iterable of
                 bytes, or a function that returns bytes.
-            to: The receiver: a pairing string, `@NAME` as stored by `pairing.Store.add_receiver`, or with `plain`
-                `HOST[:PORT]`, a UDP port.
+            to: The receiver: a pairing string, or `@NAME` as stored by `pairing.Store.add_receiver`. With `plain`, the
+                receiver is `HOST[:PORT]`, where PORT is a UDP port.
             stream: Name of the stream at a server with several streams (`strandcast serve`), if this sender may send
                 more than one of them.
             scheme: Scheme that chooses the path of each chunk: its text, or a policy's class.

@@ -98,7 +98,7 @@ impl Source for Cbr {
     }
 }
 
-/// Returns a source of 1 Mbit/s of video, which is reliable and in order here.
+/// Returns a video source of 1 Mbit/s. In this program, its messages are sent reliably and in order.
 fn video() -> Cbr {
     let mut video = Cbr::new(1340, Duration::from_micros(10_528), None);
     video.options.unordered = false;

@@ -25,7 +25,7 @@ pub(super) enum Quantity {
     Plain,
 }
 
-/// A unit. The unit has a name, and its value in the quantity's first unit as a factor and a divisor.
+/// A unit: its name, and the factor and the divisor that convert a number to the quantity's first unit.
 type Unit = (&'static str, f64, f64);
 
 const RATE: &[Unit] = &[

@@ -229,7 +229,7 @@ impl Association {
         self.tx.first_unacknowledged()
     }
 
-    /// Returns the bytes of heap that packets of the peer and messages of the application occupy.
+    /// Returns the bytes of heap that packets from the peer and messages of the application occupy.
     pub fn heap(&self) -> usize {
         self.rx.heap() + self.tx.heap()
     }

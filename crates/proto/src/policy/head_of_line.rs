@@ -57,7 +57,7 @@ pub struct Holder<'a> {
     pub sent: Instant,
 }
 
-/// State that decides by [`Rules`] and records the time of each penalty.
+/// Applies [`Rules`], and records the time of the last penalty of each path.
 #[derive(Clone, Debug)]
 pub struct HeadOfLine {
     rules: Rules,

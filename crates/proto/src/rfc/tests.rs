@@ -22,7 +22,7 @@ fn window(initial_mtus: u32, ssthresh: Option<u64>) -> Window {
     Window::new(config, MTU)
 }
 
-/// A loss by miss indications that leaves half of the window.
+/// Reports a loss found by miss indications. Half of the window remains.
 fn lose(window: &mut Window, highest: u32) {
     window.on_fast_retransmit(window.ssthresh_after_loss(0.5), Tsn(highest));
 }

@@ -135,8 +135,8 @@ impl Window {
         left.max(u64::from(self.config.half_floor_mtus) * self.mtu)
     }
 
-    /// Returns whether a loss by miss indications shrinks the window now. The window shrinks by such losses once per
-    /// round trip. If windows are not frozen in fast recovery, it always does.
+    /// Returns whether a loss found by miss indications shrinks the window now. Such losses shrink the window once per
+    /// round trip. If windows are not frozen in fast recovery, every such loss shrinks the window.
     #[inline]
     pub fn counts_loss(&self) -> bool {
         !(self.config.freeze_in_recovery && self.recovery.is_some())
@@ -239,7 +239,7 @@ impl Window {
         }
     }
 
-    /// Handles a loss by miss indications. The lost chunk is the first of a new window. `ssthresh` is usually
+    /// Handles a loss found by miss indications. The lost chunk is the first of a new window. `ssthresh` is usually
     /// [`Window::ssthresh_after_loss`]. `highest` is the highest TSN in flight on the path. Fast recovery lasts until
     /// this TSN is acknowledged. The call has no effect while losses do not count ([`Window::counts_loss`]).
     pub fn on_fast_retransmit(&mut self, ssthresh: u64, highest: Tsn) {

@@ -157,7 +157,7 @@ impl Cause {
         });
     }
 
-    /// Returns the information of those causes that contain it unchanged.
+    /// Returns the information field of a cause that stores this field as raw bytes. `None` for other causes.
     fn opaque(&self) -> Option<&Bytes> {
         match self {
             Self::UnresolvableAddress(info)

@@ -60,7 +60,7 @@ impl Choice {
         }
     }
 
-    /// Returns the path for a datagram of another node, which arrived from the neighbour `from`.
+    /// Returns the path for a datagram that another node originated and that arrived from the neighbour `from`.
     pub fn on_the_way(
         self,
         paths: &[Path],

@@ -111,7 +111,8 @@ impl Measured {
         }
     }
 
-    /// Takes a round-trip time that lies between `rtt.0` and `rtt.1`. The SACK returned by the path `by`.
+    /// Takes a round-trip time that lies between `rtt.0` and `rtt.1`. `by` is the path by which the SACK returned, or
+    /// the path of the HEARTBEAT.
     fn take_rtt(&mut self, by: PathId, rtt: (Duration, Duration)) {
         let most = rtt.1.max(Duration::from_micros(1));
         let least = match self.least.iter_mut().find(|l| l.0 == by) {

@@ -14,14 +14,14 @@
 //! the path with the earliest arrival. If one path delivers a chunk in time, the chunk never takes a path on which it
 //! would be late. The chunk may have to wait for a path that delivers it in time. Data beyond the bandwidth-delay
 //! product of a path wait in the path's queue. They may wait for the share [`SHARE`] of the remaining time, so that a
-//! loss can still be repaired. If this rule leaves no path, data may wait longer, for up to the share [`FILLED`] of the
-//! time that new messages have. The chunk must then be in time even with the mean deviation added. This longer wait is
-//! necessary next to a TCP that keeps a queue full. A path then carries its share only if the stream fills an equal
-//! part of that queue. Without the longer wait, the waiting data would have less and less time left, and the path would
-//! take less and less data. A single path takes all data that its window admits. If queues make a chunk late on every
-//! path, the scheduler gives the chunk up (see [`Forecast::hopeless`]). If a chunk would be late even without queues,
-//! it is sent nevertheless, but may wait in a path's queue for at most [`LATE`]. If it stayed at the head of the send
-//! queue, it would make the chunks after it late as well.
+//! loss can still be repaired. If this rule excludes every path, data may wait longer, for up to the share [`FILLED`]
+//! of the time that a new message has for its delivery. The chunk must then be in time even with the mean deviation
+//! added. This longer wait is necessary next to a TCP that keeps a queue full. A path then carries its share only if
+//! the stream fills an equal part of that queue. Without the longer wait, the waiting data would have less and less
+//! time left, and the path would take less and less data. A single path takes all data that its window admits. If
+//! queues make a chunk late on every path, the scheduler gives the chunk up (see [`Forecast::hopeless`]). If a chunk
+//! would be late even without queues, it is sent nevertheless, but may wait in a path's queue for at most [`LATE`]. If
+//! it stayed at the head of the send queue, it would make the chunks after it late as well.
 //!
 //! *Without a deadline*, the chunk takes the path with the earliest arrival, as in ECF (Lim et al. 2017) and BLEST
 //! (Ferlin et al. 2016). If that path has no room, a slower path may take the chunk under two conditions. Enough data
@@ -49,7 +49,8 @@ use crate::part::{Estimators, SchedulerPart};
 
 /// Share of the remaining time of a message for which its chunks may wait in queues that they cause themselves.
 const SHARE: f64 = 0.25;
-/// Share of the time that new messages have, for which chunks may wait in queues if all paths have queues.
+/// Share of the time that a new message has for its delivery. Chunks may wait in queues for this share if all paths
+/// have queues.
 const FILLED: f64 = 0.5;
 /// Share of the time that a new message has for its delivery. A message that has less time left than this share has
 /// already waited a long time.

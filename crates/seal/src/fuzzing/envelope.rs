@@ -61,7 +61,7 @@ struct Taken {
     /// Position of the last accepted datagram of this path among all datagrams that the end accepted. The position is 0
     /// while the path has no keys.
     last: u64,
-    /// Highest number that the end had accepted on the path when the path last gave up its keys.
+    /// Highest packet number that the end had accepted on the path when the end last discarded the path's keys.
     rested: Option<u64>,
 }
 
@@ -82,7 +82,7 @@ impl Taken {
 }
 
 /// Counts a datagram that an end accepted on a path. An end has keys for a limited number of paths. If more are used,
-/// the path that was used least recently gives up its keys.
+/// the end discards the keys of the path that was used least recently.
 fn opened_on(taken: &mut [Taken], path: usize) {
     let last = taken.iter().map(|taken| taken.last).max().unwrap_or(0) + 1;
     let woke = core::mem::replace(&mut taken[path].last, last) == 0;

@@ -10,7 +10,8 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 use super::message::mac;
 use crate::wire::COOKIE;
 
-/// Time for which cookies are made with one secret. After this time, the cookies stay valid for the same time again.
+/// Time for which new cookies are made with one secret. The cookies of a replaced secret stay valid for another period
+/// of this length.
 const LIFETIME: Duration = Duration::from_secs(60);
 
 /// Creates and checks cookies without storing them.

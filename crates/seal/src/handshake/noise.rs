@@ -50,7 +50,8 @@ pub(super) enum Role<'a> {
 }
 
 impl Noise {
-    /// Returns the state of one side of a handshake. `clear` has the fields of message 1 before the part of Noise.
+    /// Returns the state of one side of a handshake. `clear` contains the fields of message 1 that precede its Noise
+    /// part.
     pub fn new(
         role: &Role<'_>,
         local: &SecretKey,

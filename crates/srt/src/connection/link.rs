@@ -205,7 +205,7 @@ impl Connection {
         }
     }
 
-    /// Handles a packet of the peer.
+    /// Handles a packet from the peer.
     pub fn handle(&mut self, now: Instant, packet: &Packet<'_>) {
         if self.is_over() {
             return;

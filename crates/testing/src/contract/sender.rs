@@ -202,8 +202,8 @@ impl Model {
         true
     }
 
-    /// Handles a full receive window of the peer: the scheduler's view shows the chunk that blocks, while a path has
-    /// room.
+    /// Handles a full receive window at the peer. While a path has room, the scheduler's view shows the chunk that
+    /// blocks the window.
     fn block(&mut self) {
         let any = (0..self.wires.len()).any(|i| self.admits(PathId(i as u8)));
         let front = self.chunks.values().next().filter(|_| any).map(|c| &c.info);

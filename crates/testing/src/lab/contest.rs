@@ -45,15 +45,15 @@ pub struct Contest<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alone {
     pub path: String,
-    /// Mean goodput in bit/s over the seeds, with the best scheme on this path. The goodput is `None` if the path was
-    /// not run because its rate is below the goodput of another path.
+    /// Mean goodput in bit/s over the seeds, with the best scheme on this path. `None` if the path was not simulated
+    /// alone: its rate is below the goodput of another path.
     pub goodput_bps: Option<f64>,
     /// Name of the best scheme on this path.
     pub scheme: String,
 }
 
 impl core::fmt::Display for Alone {
-    /// Writes the name of the path and its goodput in Mbit/s, or `-` if the path was not run.
+    /// Writes the name of the path and its goodput in Mbit/s, or `-` if the path was not simulated alone.
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self.goodput_bps {
             Some(bps) => write!(f, "{} {:.3}", self.path, bps / 1e6),
@@ -86,7 +86,7 @@ impl Outcome {
     }
 
     /// Returns the goodput over all paths, divided by the sum of the goodputs of all single paths. The result is `None`
-    /// if a path was not run.
+    /// if a path was not simulated alone.
     pub fn of_sum(&self) -> Option<f64> {
         let all: Option<Vec<f64>> = self.alone.iter().map(|alone| alone.goodput_bps).collect();
         Some(self.goodput_bps / all?.iter().sum::<f64>())

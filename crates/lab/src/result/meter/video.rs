@@ -101,10 +101,11 @@ pub(super) struct VideoMeter {
     player: Player,
     /// Viewer of a video of constant rate.
     viewer: Option<Messages>,
-    /// Number of bytes that were in order by capture + `psnr_deadline`, number of bytes by the end of sending, and
-    /// number of bytes in each interval.
+    /// Number of bytes that were in order at most `psnr_deadline` after their capture.
     in_time: u64,
+    /// Number of bytes that were in order by the end of sending.
     by_end: u64,
+    /// Number of bytes that came into order in each interval.
     bins: Vec<u64>,
     stream: Stream,
 }

@@ -90,7 +90,7 @@ mod tests {
         );
     }
 
-    /// A block is sent while it is being filled, and is closed before it is full.
+    /// Packets of a block are sent while messages are still added to the block. A block can end before it is full.
     #[test]
     fn a_block_grows_until_the_next_one_begins() {
         let mut blocks = Blocks::default();

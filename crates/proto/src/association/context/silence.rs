@@ -76,7 +76,7 @@ impl Context {
         }
     }
 
-    /// Handles a packet of the peer on any path, which ends a silence.
+    /// Ends an ongoing silence. The caller has received a packet from the peer on any path.
     #[inline]
     pub fn silence_ends(&mut self) {
         if let Some(ongoing) = self.silence.ongoing.take() {

@@ -203,7 +203,7 @@ fn after_a_timeout_the_old_maximum_is_the_goal() {
     assert!(alpha(&play) < 1.1, "slow around the maximum: {}", alpha(&play));
 }
 
-/// A loss takes the share b, also if it is for another path's sake.
+/// A loss takes the share b, even if it is for another path's sake.
 #[test]
 fn a_loss_takes_b() {
     for trigger in [FastRetransmit, HeadOfLine] {
