@@ -29,6 +29,9 @@ pub(crate) struct PathAck {
     /// Longest lateness of an acknowledged chunk: the time since a SACK first missed it. Only chunks count that were
     /// sent on this path and are known to have arrived by it.
     pub overtaken_for: Duration,
+    /// Longest lateness of an acknowledged chunk that seems to have arrived by this path, because the acknowledgement
+    /// came soon after a retransmission by another path.
+    pub seems_overtaken_for: Duration,
     /// Declarations of loss, by miss indications on this path, of chunks that are now known to have arrived.
     pub spurious: SmallVec<[DeclaredLost; 4]>,
     /// True if one of the acknowledged chunks was retransmitted and the peer received it twice.

@@ -93,8 +93,8 @@ impl Metered {
         };
         let ready = may.clone().filter(|c| c.0.has_room() && c.1.arrival + c.1.resend <= left);
         let wanted = match (fits(2.0), fits(1.0)) {
-            // A path of an open class delivers the chunk in time even after one loss: the chunk can wait for room on
-            // it.
+            // A path of an open class delivers the chunk in time even if the delivery takes twice as long: the chunk
+            // can wait for room on it.
             (Some(class), _) if class <= open => class,
             // A path of an open class that has room takes the chunk at once. A class that is not open takes the chunk
             // only if no open class delivers it in time.

@@ -77,7 +77,7 @@ impl Trains {
         }
     }
 
-    /// Returns the assignment of a train once the train is long enough or its first chunk has waited long enough. The
+    /// Returns the assignment of a train once the train is long enough or messages were held for the time [`HELD`]. The
     /// outer `None` means that the messages are still held. The inner `None` means that there is no train.
     fn train(&mut self, view: &View<'_>, backlog: &Backlog, until: Instant) -> Option<Option<Assignment>> {
         // The path may have closed or fallen silent while messages were held for it.

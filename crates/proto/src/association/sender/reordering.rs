@@ -82,10 +82,13 @@ impl Sender {
             let reordering = &mut cx.paths[path.index()].reordering;
             reordering.measured(least);
             if a.overtaken_for > Duration::ZERO {
-                reordering.late_by(now, a.overtaken_for, least);
+                reordering.late_by(now, a.overtaken_for);
+            }
+            if a.seems_overtaken_for > Duration::ZERO {
+                reordering.seems_late_by(now, a.seems_overtaken_for, least);
             }
             if a.needless_again {
-                reordering.widen(now, trip, least);
+                reordering.widen(now, trip);
             }
             // Half of the round-trip time may be jitter. More would leave no measurable queue.
             a.info.lateness = reordering.lateness(now).min(trip / 2);

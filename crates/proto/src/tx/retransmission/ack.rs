@@ -115,6 +115,7 @@ impl RetransmissionQueue {
                 measured: None,
                 payload: 0,
                 overtaken_for: Duration::ZERO,
+                seems_overtaken_for: Duration::ZERO,
                 spurious: SmallVec::new(),
                 needless_again: false,
             });

@@ -174,10 +174,10 @@ impl RetransmissionQueue {
         let Some(chunk) = self.outstanding.get_mut(tsn) else { return };
         let waits = matches!(chunk.state, ChunkState::Lost(_));
         let [before @ .., last] = &mut chunk.info.transmissions[..] else { return };
-        let arrived = match before {
-            _ if waits => last,
-            [] => last,
-            [first] if 2 * r.now.saturating_since(last.at) < least => first,
+        let (arrived, proven) = match before {
+            _ if waits => (last, true),
+            [] => (last, true),
+            [first] if 2 * r.now.saturating_since(last.at) < least => (first, false),
             _ => return,
         };
         let declared = arrived.lost.take().filter(|j| j.by.is_some());
@@ -185,7 +185,8 @@ impl RetransmissionQueue {
         let late = arrived.overtaken.filter(|_| missed && arrived.misses > 1);
         let ack = &mut r.outcome.paths[arrived.path.index()];
         if let Some(at) = late {
-            ack.overtaken_for = ack.overtaken_for.max(r.now.saturating_since(at));
+            let longest = if proven { &mut ack.overtaken_for } else { &mut ack.seems_overtaken_for };
+            *longest = (*longest).max(r.now.saturating_since(at));
         }
         ack.spurious.extend(declared.filter(|j| j.by == Some(LossTrigger::FastRetransmit)));
     }
