@@ -16,7 +16,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use super::client::{Client, Report};
 use super::control::Totals;
 use super::result::{Outcome, Setup};
-use super::server::{Desk, Served};
+use super::server::{Desk, NO_STREAM, Served};
 
 struct Bed {
     net: Net,
@@ -34,7 +34,7 @@ fn bed() -> Bed {
     let server = net.add_host(EndpointConfig { accept: Some(accept), ..EndpointConfig::default() });
     let paths = vec![net.add_path(client, server, network()), net.add_path(client, server, network())];
     let (report, served) = unbounded_channel();
-    net.add_app(server, Desk::new(report));
+    net.add_app(server, Desk::new(report, NO_STREAM));
     Bed { net, client, server, paths, served }
 }
 
