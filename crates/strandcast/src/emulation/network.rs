@@ -74,9 +74,9 @@ impl Network {
         }
     }
 
-    /// Ends all programs in the namespaces of both ends, except this process. Nothing else ends them. Sends SIGTERM, and
-    /// SIGKILL to programs that have not ended after five seconds. Blocks until all programs have ended, and returns the
-    /// number of programs that needed SIGKILL.
+    /// Ends all programs in the namespaces of both ends, except this process. Nothing else ends them. Sends SIGTERM,
+    /// and SIGKILL to programs that have not ended after five seconds. Blocks until all programs have ended. Returns
+    /// the number of programs that needed SIGKILL.
     pub fn end_programs(&self) -> usize {
         clear(&self.near, &self.far)
     }

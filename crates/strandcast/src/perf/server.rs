@@ -144,7 +144,7 @@ impl Desk {
                 let time = Duration::from_millis(time_ms);
                 if version != VERSION {
                     let words = format!(
-                        "the server has version {VERSION} of measurements, and the client {version}: update the older one"
+                        "the server has version {VERSION} of measurements, and the client {version}: update one"
                     );
                     return self.dismiss(endpoint, &words);
                 }
