@@ -318,4 +318,4 @@ def _told(trace: Recorded) -> str:
 
 def _missing(what: str, names: pl.Series) -> str:
     there = ", ".join(names.unique().sort().to_list())
-    return f"{what}; choose from {there}" if there else f"{what}; there is none"
+    return f"{what}; choose from {there}" if there else what

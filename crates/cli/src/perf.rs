@@ -23,7 +23,7 @@ use crate::{block_on, transport};
 /// The warning that client and server print with `--plain`.
 const PLAIN: &str = "warning: measurements are neither encrypted nor authenticated";
 
-/// What a peer is told that sends media to a server of measurements.
+/// Reason for refusing a peer that sends media.
 const NO_STREAM: &str = "this is strandcast perf server, and plays no stream: run strandcast receive there";
 
 /// Runs a measurement, or serves measurements.

@@ -40,7 +40,7 @@ pub struct ServerConfig {
     pub transport: TransportOptions,
     /// Observers of every packet.
     pub taps: Option<Taps>,
-    /// What a peer is told that sends media to the server, which plays none.
+    /// Reason for refusing a peer that sends media.
     pub no_stream: String,
 }
 
