@@ -83,8 +83,8 @@ fn next_prefix(text: &str, from: usize) -> Option<(usize, usize)> {
     })
 }
 
-/// Returns whether a prefix may begin after this text. The text is empty, or it ends with a byte that is neither a letter
-/// nor a digit, or with an escape of JSON or of a URL: `\n`, `\u000a`, `\x0a`, `%0a`.
+/// Returns whether a prefix may begin after this text. The text is empty, or it ends with a byte that is neither a
+/// letter nor a digit, or with an escape of JSON or of a URL: `\n`, `\u000a`, `\x0a`, `%0a`.
 fn is_boundary(before: &[u8]) -> bool {
     let hex = |digits: &[u8]| digits.iter().all(u8::is_ascii_hexdigit);
     match before {
