@@ -153,9 +153,10 @@ def pairs(runs: pl.DataFrame, against: str | None) -> pl.DataFrame:
     schemes = runs["scheme"].unique(maintain_order=True).to_list()
     if against is None:
         against = schemes[0]
-    if against not in schemes or len(schemes) < 2:
-        there = ", ".join(schemes)
-        raise ValueError(f"no runs to compare with those of {against}: there are runs of {there}")
+    if against not in schemes:
+        raise ValueError(f"no runs of {against} to compare with; choose from {', '.join(schemes)}")
+    if len(schemes) < 2:
+        raise ValueError(f"no runs to compare with those of {against}; run another scheme as well")
     keys = [name for name in runs.columns if name not in ("scheme", "value")]
     other = runs.filter(pl.col("scheme") == against).select(*keys, pl.col("value").alias("other"))
     both = runs.filter(pl.col("scheme") != against).join(other, on=keys, nulls_equal=True, maintain_order="left")

@@ -317,4 +317,5 @@ def _told(trace: Recorded) -> str:
 
 
 def _missing(what: str, names: pl.Series) -> str:
-    return f"{what}; there is {', '.join(names.unique().sort().to_list()) or 'none'}"
+    there = ", ".join(names.unique().sort().to_list())
+    return f"{what}; choose from {there}" if there else what

@@ -132,7 +132,7 @@ def frames(folder: pathlib.Path) -> pl.DataFrame:
         table = pl.read_parquet(found) if found.suffix == ".parquet" else pl.read_csv(found, infer_schema=False)
         missing = [name for name in COLUMNS if name not in table.columns]
         if missing:
-            raise StoreError(f"{found}: column {missing[0]} is missing; there is {', '.join(table.columns)}")
+            raise StoreError(f"{found}: column {missing[0]} is missing; the columns are {', '.join(table.columns)}")
         table = table.with_columns(pl.col(name).cast(kind) for name, kind in COLUMNS.items())
     except (OSError, pl.exceptions.PolarsError) as error:
         raise StoreError(f"{found} can't be read: {str(error).partition(chr(10))[0]}") from error

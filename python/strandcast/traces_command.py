@@ -160,7 +160,7 @@ def _of_seed(frame: pl.LazyFrame, seed: int | None) -> pl.DataFrame:
     seeds = frame.select(pl.col("seed").unique().sort()).collect()["seed"].to_list()
     wanted = seeds[0] if seed is None else seed
     if wanted not in seeds:
-        raise StrandcastError(f"no series of seed {wanted}; there is {', '.join(map(str, seeds))}")
+        raise StrandcastError(f"no series of seed {wanted}; choose from {', '.join(map(str, seeds))}")
     return frame.filter(pl.col("seed") == wanted).collect()
 
 

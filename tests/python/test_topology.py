@@ -320,7 +320,7 @@ HEADINGS = FRAMES.partition("\n")[0]
 @pytest.mark.parametrize(
     ("table", "says"),
     [
-        ("a,b\n1,2\n", "column start_s is missing; there is a, b"),
+        ("a,b\n1,2\n", "column start_s is missing; the columns are a, b"),
         (f"{HEADINGS}\nx,2,data,a,b,1,received\n", "transmissions.csv can't be read: conversion from"),
         (f"{HEADINGS}\n2,1,data,a,b,1,received\n", "a frame of a ends before it starts, at 2.0 s"),
     ],

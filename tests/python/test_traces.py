@@ -154,7 +154,7 @@ def test_plot_verb_of_results(root: pathlib.Path, plot: Plot) -> None:
     assert plot.out == "results/cwnd_bytes.svg\n"
     assert plot("results", "--metric", "queue_packets", "--subject", "wifi", "--seed", "2") == 0
     assert plot("results", "--metric", "cwnd") == 2
-    assert plot.err.startswith("strandcast: no series of cwnd; there is cwnd_bytes, ")
+    assert plot.err.startswith("strandcast: no series of cwnd; choose from cwnd_bytes, ")
     assert plot("results", "--seed", "3") == 2
 
 

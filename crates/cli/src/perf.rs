@@ -23,6 +23,9 @@ use crate::{block_on, transport};
 /// The warning that client and server print with `--plain`.
 const PLAIN: &str = "warning: measurements are neither encrypted nor authenticated";
 
+/// Reason for refusing a peer that sends media.
+const NO_STREAM: &str = "this is strandcast perf server, and plays no stream: run strandcast receive there";
+
 /// Runs a measurement, or serves measurements.
 ///
 /// # Errors
@@ -131,6 +134,7 @@ async fn server(args: PerfServerArgs, catalog: &SharedCatalog) -> Result<(), Cli
     (config.listen, config.memory) = (listen, args.limit.memory);
     config.gate = key::gate(&args.transport.seal)?;
     (config.transport, config.taps) = (transport::options(&args.transport), capture.taps());
+    config.no_stream = NO_STREAM.to_owned();
     let mut server = Server::start(config)?;
     let locals: Vec<String> = server.addresses().iter().map(ToString::to_string).collect();
     print::line(&format!("listening on UDP {}", locals.join(", ")));

@@ -1,7 +1,7 @@
 //! Removes secrets from text. No log and no diagnostic may repeat a secret, wherever the user or a peer has put it.
 //!
-//! A secret is a pairing string, a secret key or a token, also if it was copied with blanks, quotes or line ends in it, and
-//! the passphrase of an `srt://` URL. Public keys stay.
+//! A secret is a pairing string, a secret key or a token, also if it was copied with blanks, quotes or line ends in it,
+//! and the passphrase of an `srt://` URL. Public keys stay.
 //!
 //! ```
 //! use strandcast::secrets::{hide_passphrases, redact};
@@ -18,6 +18,8 @@ const PREFIXES: [&str; 3] = ["sc", "scs", "sct"];
 /// Number of symbols after the prefix from which a text counts as a secret. Fewer symbols reveal nothing, and ordinary
 /// words have fewer.
 const SHORTEST: usize = 20;
+/// Length of the longest of [`PREFIXES`].
+const LONGEST_PREFIX: usize = 3;
 /// Minimum number of symbols of a secret if blanks, quotes or line ends are between the symbols.
 const BROKEN: usize = 40;
 
@@ -43,13 +45,14 @@ pub fn has_secret(text: &str) -> bool {
     matches!(redact(text), Cow::Owned(_))
 }
 
-/// Returns the text with the passphrase of each URL replaced by `(hidden)`. The rest of a URL after a passphrase is hidden as well,
-/// because a passphrase may contain a `&` that is not written as `%26`.
+/// Returns the text with the passphrase of each URL replaced by `(hidden)`. The rest of a URL after a passphrase is
+/// hidden as well, because a passphrase may contain a `&` that is not written as `%26`.
 pub fn hide_passphrases(text: &str) -> Cow<'_, str> {
     let (mut out, mut rest) = (String::new(), text);
     while let Some(at) = passphrase(rest) {
         let (before, secret) = rest.split_at(at);
-        let end = ["' for '", "\n"].iter().filter_map(|end| secret.find(end)).min().unwrap_or(secret.len());
+        let line = secret.find('\n').unwrap_or(secret.len());
+        let end = secret[..line].find("' for '").unwrap_or(line);
         out.push_str(before);
         out.push_str("(hidden)");
         rest = &secret[end..];
@@ -59,22 +62,39 @@ pub fn hide_passphrases(text: &str) -> Cow<'_, str> {
 
 /// Returns the position at which the value of the first passphrase begins.
 fn passphrase(text: &str) -> Option<usize> {
-    let keys = ["?passphrase=", "&passphrase="];
-    keys.iter().filter_map(|key| Some(text.find(key)? + key.len())).min()
+    const KEY: &str = "passphrase=";
+    let mut keys = text.match_indices(KEY);
+    let begins = |at: usize| at > 0 && matches!(text.as_bytes()[at - 1], b'?' | b'&');
+    keys.find(|(at, _)| begins(*at)).map(|(at, _)| at + KEY.len())
 }
 
 /// Returns start and end of the next prefix. A prefix consists of letters, a version and a hyphen.
 fn next_prefix(text: &str, from: usize) -> Option<(usize, usize)> {
     let bytes = text.as_bytes();
     let starts = (from..bytes.len()).filter(|&at| bytes[at].eq_ignore_ascii_case(&b's'));
-    let mut found = starts.filter(|&at| at == 0 || !bytes[at - 1].is_ascii_alphanumeric());
+    let mut found = starts.filter(|&at| is_boundary(&bytes[..at]));
     found.find_map(|at| {
-        let version = bytes[at..].iter().position(u8::is_ascii_digit).filter(|&len| len <= 3)? + at;
+        let letters = bytes[at..].iter().take(LONGEST_PREFIX + 1);
+        let version = letters.clone().position(u8::is_ascii_digit)? + at;
         let digits = bytes[version..].iter().take_while(|b| b.is_ascii_digit()).count();
         let known = PREFIXES.iter().any(|prefix| prefix.as_bytes().eq_ignore_ascii_case(&bytes[at..version]));
         let hyphen = bytes.get(version + digits) == Some(&b'-');
         (known && hyphen).then_some((at, version + digits + 1))
     })
+}
+
+/// Returns whether a prefix may begin after this text. The text is empty, or it ends with a byte that is neither a
+/// letter nor a digit, or with an escape of JSON or of a URL: `\n`, `\u000a`, `\x0a`, `%0a`.
+fn is_boundary(before: &[u8]) -> bool {
+    let hex = |digits: &[u8]| digits.iter().all(u8::is_ascii_hexdigit);
+    match before {
+        [] => true,
+        [.., last] if !last.is_ascii_alphanumeric() => true,
+        [.., b'\\', b'n' | b't' | b'r' | b'b' | b'f' | b'v' | b'0'] => true,
+        [.., b'%', a, b] | [.., b'\\', b'x', a, b] if hex(&[*a, *b]) => true,
+        [.., b'\\', b'u', a, b, c, d] if hex(&[*a, *b, *c, *d]) => true,
+        _ => false,
+    }
 }
 
 /// Returns the end of the symbols that begin at `from`, if there are as many symbols as in a secret.
@@ -112,6 +132,30 @@ mod tests {
         }
         let twice = format!("sc1-{symbols} and sct1-{symbols}");
         assert_eq!(redact(&twice), "sc1-(hidden) and sct1-(hidden)");
+    }
+
+    #[test]
+    fn secrets_after_escapes_are_hidden() {
+        let symbols = "8h0123456789abcdefghjkmnpqrstvwxyz";
+        for escape in [
+            "\\n", "\\t", "\\r", "\\b", "\\f", "\\u000a", "\\u00E9", "\\\\n", "\\x0a", "%20", "%3D", "%0a%0A",
+        ] {
+            let told = redact(&format!("{{\"text\":\"was{escape}sc1-{symbols}{escape}\"}}")).into_owned();
+            assert_eq!(told, format!("{{\"text\":\"was{escape}sc1-(hidden){escape}\"}}"), "{escape}");
+        }
+        for text in ["\\dsc1-", "%0gsc1-", "\\u00gesc1-", "u000asc1-", "n0sc1-"] {
+            assert!(!has_secret(&format!("{text}{symbols}")), "{text}");
+        }
+    }
+
+    /// In quadratic time, this test would take minutes.
+    #[test]
+    fn time_is_linear_in_the_length_of_the_text() {
+        for part in ["s ", "s", "sc1-", "sc1 ", "sc1-\n", "sc1111", "?passphrase=\n", "&passphrase=", "\\ns"]
+        {
+            let text = part.repeat(400_000);
+            let (_, _) = (redact(&text), hide_passphrases(&text));
+        }
     }
 
     #[test]

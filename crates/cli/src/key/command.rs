@@ -131,7 +131,12 @@ pub(super) fn announced<T>(store: &Store, make: impl FnOnce() -> Result<T, CliEr
 async fn add(store: &Store, name: &Name) -> Result<(), CliError> {
     announced_identity(store)?;
     let pairing = read_pairing(name.as_str()).await?;
-    store.add_receiver(name, &pairing)?;
+    store.add_receiver(name, &pairing).map_err(|error| match error {
+        Error::Usage(why) => {
+            CliError::Usage(format!("{why}: run strandcast key remove {} first", name.as_str()))
+        }
+        other => other.into(),
+    })?;
     let hosts: Vec<String> = pairing.hosts.iter().map(ToString::to_string).collect();
     let (hosts, key) = (hosts.join(", "), fingerprint(&pairing.peer.key));
     let name = name.as_str();

@@ -91,7 +91,7 @@ fn results_of_a_perf_peer_are_numbers() {
     let peer = runtime.connect(1, port);
     peer.says(1, Bytes::from(format!(r#"{{"end":{{"bytes":1,"messages":1,"seconds":1e300,"{EVIL}":1}}}}"#)));
     let ended = server.end();
-    ended.fails(5, &["not a strandcast perf client"]);
+    ended.fails(5, &["not a client of measurements"]);
     assert!(!ended.err.contains(|c| c != '\n' && needs_escape(c)), "{ended:?}");
 }
 

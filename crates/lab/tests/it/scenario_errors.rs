@@ -421,6 +421,11 @@ fn flows_of_other_transports() {
         said(joining, "paths.one = { via = [\"side\"], join = 1 }"),
         "net.toml:24: flows.video.paths: all paths join later; let one be there from the start, without `join`"
     );
+    let many = |n: u32| (0..n).map(|n| format!("paths.p{n}.via = [\"side\"]\n")).collect::<String>();
+    assert_eq!(
+        said(joining, &many(256)),
+        "net.toml:24: flows.video.paths: a flow has at most 255 paths, not 256"
+    );
 }
 
 #[test]

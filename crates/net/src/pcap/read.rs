@@ -64,10 +64,13 @@ impl<R: Read> PcapReader<R> {
     /// Reads the header of the file.
     ///
     /// # Errors
-    /// Returns an error if the file is not a capture of a known format and link type.
+    /// Returns [`PcapError::Read`] if the system cannot read the file. All other errors mean that the file is not a
+    /// capture of a known format and link type.
     pub fn open(mut from: R) -> Result<Self, PcapError> {
         let mut header = [0; 24];
-        from.read_exact(&mut header).map_err(|_| PcapError::NoHeader)?;
+        if !whole(from.read_exact(&mut header))? {
+            return Err(PcapError::NoHeader);
+        }
         let (big_endian, nanoseconds) = match header[..4] {
             [0xd4, 0xc3, 0xb2, 0xa1] => (false, false),
             [0x4d, 0x3c, 0xb2, 0xa1] => (false, true),
@@ -284,6 +287,21 @@ mod tests {
                 Ok((found, _)) => assert!(len >= 24 && found.len() < SENT.len()),
                 Err(_) => assert!(len < 24),
             }
+        }
+    }
+
+    #[test]
+    fn errors_of_the_system_are_told_from_short_files() {
+        struct Broken;
+        impl io::Read for Broken {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                Err(io::ErrorKind::IsADirectory.into())
+            }
+        }
+        let broken = PcapReader::open(Broken).expect_err("nothing can be read");
+        assert!(matches!(broken, PcapError::Read(error) if error.kind() == io::ErrorKind::IsADirectory));
+        for short in [0, 23] {
+            assert!(matches!(PcapReader::open(&[0xa1; 23][..short]), Err(PcapError::NoHeader)), "{short}");
         }
     }
 

@@ -15,6 +15,7 @@ const MAGIC: u32 = 0xa1b2_3c4d;
 const LINKTYPE_RAW: u32 = 101;
 const UDP: u8 = 17;
 const UDP_HEADER: usize = 8;
+const IPV4_HEADER: usize = 20;
 
 /// Writes a capture. The headers are not the original ones. They have a TTL of 64, no fragments, and correct lengths
 /// and checksums.
@@ -44,7 +45,8 @@ impl<W: Write> PcapWriter<W> {
     /// Adds a datagram. `at` is its time stamp: the time since 1970.
     ///
     /// # Errors
-    /// The writer's error.
+    /// Returns the writer's error. Returns [`InvalidInput`](io::ErrorKind::InvalidInput) and writes nothing if the
+    /// payload does not fit in one UDP datagram.
     pub fn datagram(
         &mut self,
         at: Duration,
@@ -52,10 +54,16 @@ impl<W: Write> PcapWriter<W> {
         to: SocketAddr,
         payload: &[u8],
     ) -> io::Result<()> {
+        let whole = UDP_HEADER + payload.len();
+        let inside = if both_v6(from.ip(), to.ip()) { whole } else { IPV4_HEADER + whole };
+        if inside > usize::from(u16::MAX) {
+            let words = format!("{} bytes do not fit in a UDP datagram", payload.len());
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, words));
+        }
         self.packet.clear();
-        write_ip(&mut self.packet, from.ip(), to.ip(), UDP_HEADER + payload.len());
+        write_ip(&mut self.packet, from.ip(), to.ip(), whole);
         let start = self.packet.len();
-        for half in [from.port(), to.port(), (UDP_HEADER + payload.len()) as u16, 0] {
+        for half in [from.port(), to.port(), whole as u16, 0] {
             self.packet.extend_from_slice(&half.to_be_bytes());
         }
         self.packet.extend_from_slice(payload);
@@ -102,6 +110,11 @@ impl<W: Write + Send + 'static> PcapWriter<W> {
     }
 }
 
+/// Returns whether the datagram gets an IPv6 header.
+fn both_v6(from: IpAddr, to: IpAddr) -> bool {
+    from.is_ipv6() && to.is_ipv6()
+}
+
 /// Writes the IP header. The IP version is the version of `to`, because the local address of a socket on all addresses
 /// is unspecified.
 fn write_ip(out: &mut Vec<u8>, from: IpAddr, to: IpAddr, payload_len: usize) {
@@ -116,7 +129,7 @@ fn write_ip(out: &mut Vec<u8>, from: IpAddr, to: IpAddr, payload_len: usize) {
         (from, to) => {
             let start = out.len();
             out.extend_from_slice(&[0x45, 0]);
-            out.extend_from_slice(&((20 + payload_len) as u16).to_be_bytes());
+            out.extend_from_slice(&((IPV4_HEADER + payload_len) as u16).to_be_bytes());
             // The identification is 0, and the flag "don't fragment" is set.
             out.extend_from_slice(&[0, 0, 0x40, 0, 64, UDP, 0, 0]);
             out.extend_from_slice(&v4(from));
@@ -200,6 +213,23 @@ mod tests {
             let (ip, udp) = file[40..].split_at(40);
             assert_eq!(ip[0] >> 4, 6);
             assert_eq!(fold(sum(&ip[8..]) + 17 + udp.len() as u64 + sum(udp)), 0xffff);
+        }
+    }
+
+    #[test]
+    fn lengths_above_those_of_udp_are_refused() {
+        for (from, to, most) in [
+            ("10.0.0.1:1", "10.0.0.2:2", 65_507),
+            ("[::]:1", "10.0.0.2:2", 65_507),
+            ("[2001:db8::1]:1", "[2001:db8::2]:2", 65_527),
+        ] {
+            let mut pcap = PcapWriter::new(Vec::new()).unwrap();
+            let mut add = |len| {
+                let (from, to) = (from.parse().unwrap(), to.parse().unwrap());
+                pcap.datagram(Duration::ZERO, from, to, &vec![0; len]).map_err(|error| error.kind())
+            };
+            assert_eq!(add(most), Ok(()), "{to}");
+            assert_eq!(add(most + 1), Err(io::ErrorKind::InvalidInput), "{to}");
         }
     }
 

@@ -35,7 +35,8 @@ impl Via {
         let found = match (name, host) {
             (Some(name), _) => all.iter().find(|interface| interface.name == name).ok_or_else(|| {
                 let names: Vec<&str> = all.iter().map(|interface| interface.name.as_str()).collect();
-                format!("no interface called {name} has an address: choose from {}", names.join(", "))
+                let choose = if names.is_empty() { "" } else { ": choose from " };
+                format!("no interface called {name} has an address{choose}{}", names.join(", "))
             })?,
             (None, Some(host)) => all
                 .iter()
@@ -85,5 +86,7 @@ mod tests {
         assert_eq!(of(None, "9.9.9.9"), Err("no interface has the address 9.9.9.9".to_owned()));
         let unknown = of(Some("eth9"), "").expect_err("there is none");
         assert_eq!(unknown, "no interface called eth9 has an address: choose from eth0, eth1");
+        let none = Via::among(&[], Some("eth9"), None).expect_err("there is none");
+        assert_eq!(none, "no interface called eth9 has an address");
     }
 }

@@ -238,7 +238,7 @@ impl Client {
                 (CONTROL, _) => match Control::parse(&message.payload) {
                     Some(control) => self.on_control(now, endpoint, control),
                     None => {
-                        self.finish(now, endpoint, Err("the server is not a strandcast perf server".into()))
+                        self.finish(now, endpoint, Err("the peer is not a server of measurements".into()))
                     }
                 },
                 _ => {}

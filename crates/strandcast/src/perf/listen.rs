@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 use super::control::Totals;
-use super::server::{Desk, Served};
+use super::server::{Desk, NO_STREAM, Served};
 use super::usage::Cpu;
 use crate::error::Error;
 use crate::live::parts::listen_changes;
@@ -40,13 +40,24 @@ pub struct ServerConfig {
     pub transport: TransportOptions,
     /// Observers of every packet.
     pub taps: Option<Taps>,
+    /// Reason for refusing a peer that sends media.
+    pub no_stream: String,
 }
 
 impl ServerConfig {
     /// Makes the configuration of a server on the default port of all addresses, without encryption.
     pub fn new(scheme: Scheme) -> ServerConfig {
         let (listen, transport) = (vec![anywhere(crate::UDP_PORT)], TransportOptions::default());
-        ServerConfig { listen, scheme, gate: None, memory: Memory::default(), transport, taps: None }
+        let no_stream = NO_STREAM.to_owned();
+        ServerConfig {
+            listen,
+            scheme,
+            gate: None,
+            memory: Memory::default(),
+            transport,
+            taps: None,
+            no_stream,
+        }
     }
 }
 
@@ -115,13 +126,13 @@ impl Server {
     /// # Errors
     /// Returns [`Error::Network`] if an address is in use, or does not belong to this machine.
     pub fn start(config: ServerConfig) -> Result<Server, Error> {
-        let ServerConfig { listen, scheme, mut gate, memory: limit, transport, taps } = config;
+        let ServerConfig { listen, scheme, mut gate, memory: limit, transport, taps, no_stream } = config;
         let memory = limit.for_transfers(gate.is_some());
         let endpoint = EndpointConfig { memory, ..transport.endpoint(&scheme, true) };
         let seal = gate.as_mut().map(|gate| gate.seal(limit.sessions()));
         let server = driver::Server { endpoint, listen, seal, tap: taps.as_ref().map(Taps::tap) };
         let (report, served) = unbounded_channel();
-        let started = server.run(Desk::new(report));
+        let started = server.run(Desk::new(report, &no_stream));
         let (driver, task) = started.map_err(|error| Error::Network(error.to_string()))?;
         if let Some(gate) = &mut gate {
             gate.listens(driver.local_addrs());
@@ -141,13 +152,14 @@ impl Server {
         self.gate.as_mut()
     }
 
-    /// Waits for the next event. The server also reads who may connect in this function, so that a program calls it again
-    /// and again.
+    /// Waits for the next event. The server also reads who may connect in this function, so that a program calls it
+    /// again and again.
     ///
     /// Cancel safe: if the future is dropped, no event is lost.
     ///
     /// # Errors
-    /// Returns [`Error::Network`] if the server no longer listens.
+    /// Returns [`Error::Network`] if the server no longer listens. Returns [`Error::Aborted`] if the tokio runtime has
+    /// ended a task of the server.
     pub async fn event(&mut self) -> Result<ServerEvent, Error> {
         loop {
             if let Some(event) = self.waiting.pop_front() {

@@ -21,10 +21,8 @@ const RESULT_TIMEOUT: Duration = Duration::from_secs(30);
 /// no client blocks the server forever.
 const TURN: Duration = Duration::from_secs(600);
 
-/// Reason for refusing a peer that is not a client of a measurement. After a reason with these words, a sender of media
-/// does not connect again.
-const NO_CLIENT: &str =
-    "refused: this is strandcast perf server, and plays no stream: run strandcast receive there";
+/// Reason for refusing a peer that sends media, if the configuration gives no other.
+pub(super) const NO_STREAM: &str = "this is a server of measurements, and plays no stream";
 
 /// Reports of a running server.
 #[derive(Debug)]
@@ -70,12 +68,15 @@ pub(super) struct Desk {
     client: Option<ActiveClient>,
     served: UnboundedSender<Served>,
     readable: bool,
+    /// Reason for refusing a peer that sends media.
+    no_stream: String,
 }
 
 impl Desk {
-    /// Makes a server without a client.
-    pub(super) fn new(served: UnboundedSender<Served>) -> Self {
-        Desk { client: None, served, readable: false }
+    /// Makes a server without a client. `no_stream` is the reason for refusing a peer that sends media.
+    pub(super) fn new(served: UnboundedSender<Served>, no_stream: &str) -> Self {
+        // After a reason with this prefix, a sender of media does not connect again.
+        Desk { client: None, served, readable: false, no_stream: format!("{REFUSED}{no_stream}") }
     }
 
     /// Sends an event. If the receiver of events was dropped, nothing happens.
@@ -107,12 +108,10 @@ impl Desk {
                     Some(control) => self.on_control(now, endpoint, control),
                     // A message of a media sender begins with 1 or 0: the sender names its stream, or reports that it
                     // has no input.
-                    None if matches!(message.payload.first(), Some(0 | 1)) => {
-                        self.dismiss(endpoint, NO_CLIENT)
-                    }
-                    None => self.dismiss(endpoint, "not a strandcast perf client"),
+                    None if matches!(message.payload.first(), Some(0 | 1)) => self.refuse_media(endpoint),
+                    None => self.dismiss(endpoint, "not a client of measurements"),
                 },
-                (BULK, Phase::Waiting) => self.dismiss(endpoint, NO_CLIENT),
+                (BULK, Phase::Waiting) => self.refuse_media(endpoint),
                 _ => {}
             }
         }
@@ -143,8 +142,17 @@ impl Desk {
                 let longest = endpoint.association(id).map_or(1200, |a| a.max_unfragmented());
                 let size = if message == 0 { longest } else { message as usize };
                 let time = Duration::from_millis(time_ms);
-                if version != VERSION || time > MAX_TIME {
-                    return self.dismiss(endpoint, "another version of strandcast perf");
+                if version != VERSION {
+                    let words = format!(
+                        "the server has version {VERSION} of measurements, and the client {version}: update one"
+                    );
+                    return self.dismiss(endpoint, &words);
+                }
+                if time > MAX_TIME {
+                    let (asked, most) = (time.as_secs_f64(), MAX_TIME.as_secs());
+                    let words =
+                        format!("a measurement of {asked} s is refused: the server takes at most {most} s");
+                    return self.dismiss(endpoint, &words);
                 }
                 if message != 0 && !(MIN_MESSAGE..=MAX_MESSAGE).contains(&message) {
                     let words = format!(
@@ -186,6 +194,11 @@ impl Desk {
         if let Some(client) = &self.client {
             let _ = endpoint.send(now, client.id, control.to_bytes(), Control::options());
         }
+    }
+
+    fn refuse_media(&mut self, endpoint: &mut Endpoint) {
+        let words = self.no_stream.clone();
+        self.dismiss(endpoint, &words);
     }
 
     fn dismiss(&mut self, endpoint: &mut Endpoint, words: &str) {

@@ -14,9 +14,9 @@ use strandcast_sim::host::{HostId, Net, NetPath};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::client::{Client, Report};
-use super::control::Totals;
+use super::control::{MAX_TIME, Totals};
 use super::result::{Outcome, Setup};
-use super::server::{Desk, Served};
+use super::server::{Desk, NO_STREAM, Served};
 
 struct Bed {
     net: Net,
@@ -34,7 +34,7 @@ fn bed() -> Bed {
     let server = net.add_host(EndpointConfig { accept: Some(accept), ..EndpointConfig::default() });
     let paths = vec![net.add_path(client, server, network()), net.add_path(client, server, network())];
     let (report, served) = unbounded_channel();
-    net.add_app(server, Desk::new(report));
+    net.add_app(server, Desk::new(report, NO_STREAM));
     Bed { net, client, server, paths, served }
 }
 
@@ -167,6 +167,15 @@ fn a_client_that_stays_gives_way_after_ten_minutes() {
     let told: Vec<Served> = std::iter::from_fn(|| bed.served.try_recv().ok()).collect();
     let dismissed = |event: &Served| matches!(event, Served::Failed(why) if why.contains("ten minutes"));
     assert_eq!(told.iter().filter(|event| dismissed(event)).count(), 1, "{told:?}");
+}
+
+#[test]
+fn a_time_above_the_limit_is_refused_with_the_limit() {
+    let mut bed = bed();
+    let time = MAX_TIME + Duration::from_secs(1);
+    let (_, outcome) = measure_as(&mut bed, Setup { time, ..setup(true) });
+    let words = "a measurement of 86401 s is refused: the server takes at most 86400 s";
+    assert!(outcome.as_ref().is_err_and(|e| e.contains(words)), "{:?}", outcome.err());
 }
 
 /// Each message needs bookkeeping: one-byte messages would fill a server's memory.

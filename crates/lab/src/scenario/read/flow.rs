@@ -21,6 +21,9 @@ use crate::scenario::units::Quantity;
 use crate::scenario::value::{Named, Number, TcpValue};
 use crate::scenario::warning::Longest;
 
+/// Maximum number of paths of a flow. The numbers of paths have eight bits.
+const MAX_PATHS: usize = 255;
+
 /// Reads a flow. The network must already be complete.
 pub(super) fn flow(table: &Table<'_>, kind: FlowKind, network: &Scenario, routes: &Routes<'_>) -> Read<Flow> {
     let (kind_of_ends, from, to) = ends(table, network)?;
@@ -41,6 +44,10 @@ pub(super) fn flow(table: &Table<'_>, kind: FlowKind, network: &Scenario, routes
         Ends::Given => paths(table, (&from, &to), (network, routes), several)?,
         Ends::Random => drawn_paths(table, network, several)?,
     };
+    if paths.len() > MAX_PATHS {
+        let message = format!("a flow has at most {MAX_PATHS} paths, not {}", paths.len());
+        return Err(table.error_at(&SEVERAL.paths.key, message));
+    }
     if !several && paths.len() > 1 {
         let message = format!(
             "{} has one path, not {}; transports sctp and mptcp have several",

@@ -143,8 +143,9 @@ impl Chart {
              <output></output></div>\n{svgs}<script type=\"application/json\">{}</script></figure>\n",
             escape(&self.title),
             escape(&self.caption),
-            // Inside a script element HTML recognises only the end tag, so that only `</` needs an escape.
-            data.to_string().replace("</", "<\\/"),
+            // Inside a script element HTML recognises end tags and comments. After `<!--<script>` an end tag does not
+            // end the element. In JSON, `<` occurs only in strings, which can contain it as an escape.
+            data.to_string().replace('<', "\\u003c"),
         )
     }
 
@@ -257,4 +258,31 @@ fn round(value: f64) -> f64 {
 /// Text as HTML.
 pub(super) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_cannot_end_or_hide_the_script_of_a_chart() {
+        let name = "<!--<script></script>\"&".to_owned();
+        let chart = Chart {
+            title: name.clone(),
+            caption: name.clone(),
+            unit: "ms",
+            series: vec![Series { name: name.clone(), class: "c0".into(), points: vec![(0.0, Some(1.0))] }],
+            stacked: false,
+            band: Some((0.0, 1.0, name.clone())),
+            level: Some((1.0, name.clone())),
+            end_s: 1.0,
+        };
+        let html = chart.html();
+        assert!(!html.contains("<!--"), "{html}");
+        let (_, script) = html.split_once("<script type=\"application/json\">").expect("one script");
+        let (data, rest) = script.split_once("</script>").expect("its end");
+        assert!(!data.contains('<') && rest == "</figure>\n", "{html}");
+        let data: serde_json::Value = serde_json::from_str(data).expect("JSON");
+        assert_eq!(data["series"][0][0], *name);
+    }
 }

@@ -29,16 +29,17 @@ impl Played {
     /// Reads the counts from a summary.
     fn of_summary(summary: &Value) -> Played {
         let of = |key: &str| summary[key].as_u64().unwrap_or(0);
-        let untaken = of("unread") + of("unsent");
+        let untaken = of("unread").saturating_add(of("unsent"));
         Played { messages: of("played"), bytes: of("bytes"), late: of("late"), lost: of("lost"), untaken }
     }
 
     fn add(&mut self, other: Played) {
-        self.messages += other.messages;
-        self.bytes += other.bytes;
-        self.late += other.late;
-        self.lost += other.lost;
-        self.untaken += other.untaken;
+        let more = |count: &mut u64, more: u64| *count = count.saturating_add(more);
+        more(&mut self.messages, other.messages);
+        more(&mut self.bytes, other.bytes);
+        more(&mut self.late, other.late);
+        more(&mut self.lost, other.lost);
+        more(&mut self.untaken, other.untaken);
     }
 }
 

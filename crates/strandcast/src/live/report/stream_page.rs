@@ -114,7 +114,7 @@ fn tiles(report: &StreamReport) -> String {
         tiles.push(("expired", share(number(sent, "late"), all), count(number(sent, "late"), "message")));
     }
     if let Some(played) = &report.played {
-        let of = played.messages + played.late + played.lost;
+        let of = played.messages.saturating_add(played.late).saturating_add(played.lost);
         tiles.push(("played", count(played.messages, "message"), bytes(played.bytes)));
         tiles.push(("late", share(played.late, of), count(played.late, "message")));
         tiles.push(("lost", share(played.lost, of), count(played.lost, "message")));
@@ -189,7 +189,7 @@ fn series(name: &str, class: &str, points: &Points) -> Series {
 }
 
 fn links(report: &StreamReport) -> String {
-    let all: u64 = report.links.iter().map(|link| link.bytes).sum();
+    let all = report.links.iter().fold(0_u64, |all, link| all.saturating_add(link.bytes));
     let mut rows = String::new();
     for (n, link) in report.links.iter().enumerate() {
         let values = [
@@ -218,6 +218,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::text::rfc3339;
 
     #[test]
     fn a_page_says_what_was_missing_and_escapes_what_a_peer_named() {
@@ -251,6 +252,45 @@ mod tests {
         report.played = Some(Played { messages: 100, ..Played::default() });
         report.end = End::Arrived { identical: true };
         assert!(report.html().contains("Every message was played in time, and every byte as it was sent."));
+    }
+
+    /// Files of statistics may come from anyone.
+    #[test]
+    fn hostile_numbers_give_a_page() {
+        for value in [json!(5e-324), json!(f64::MIN_POSITIVE), json!(1e308), json!(-1e308), json!(u64::MAX)] {
+            let line = |s: u64, role: &str| {
+                json!({
+                    "time": rfc3339(1_800_000_000_000 + s * 1000), "role": role, "stream": "0000000a", "peer": "x",
+                    "media": { "messages": value, "bytes": value, "late": value, "lost": value, "rate_bps": value,
+                               "unread": value, "buffer_ms": value },
+                    "wire": { "overhead": value },
+                    "paths": ([0, 1].map(|id| json!({
+                        "id": id, "name": "a", "state": "active", "bytes": value, "down_s": value, "rate_bps": value,
+                        "capacity_bps": value, "rtt_ms": value, "loss": value, "loss_total": value,
+                    }))),
+                })
+            };
+            let over = json!({
+                "time": rfc3339(1_800_000_002_000), "role": "receive", "stream": "0000000a", "event": "received",
+                "text": "", "summary": { "played": value, "bytes": value, "late": value, "lost": value,
+                                         "unread": value, "unsent": value, "complete": true },
+            });
+            let outage = json!({
+                "time": rfc3339(1_800_000_001_000), "role": "receive", "stream": "0000000a", "event": "outage-over",
+                "text": "", "outage_s": value,
+            });
+            let lines = [
+                line(0, "send"),
+                line(0, "receive"),
+                outage,
+                over.clone(),
+                over,
+                line(3, "receive"),
+                line(4, "send"),
+            ];
+            let page = StreamReport::of(&lines, None).expect("it has figures").html();
+            assert!(page.len() < 1_000_000, "{value}: {} bytes", page.len());
+        }
     }
 
     /// The report may claim that nothing is missing only if the end of the stream and all its bytes arrived.

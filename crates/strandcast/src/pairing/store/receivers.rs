@@ -55,10 +55,7 @@ impl Receivers {
     /// Returns [`Error::Usage`] if another receiver has this name.
     pub fn add(&mut self, name: &str, pairing: &Pairing) -> Result<(), Error> {
         if self.receiver.get(name).is_some_and(|known| known.key != pairing.peer.key) {
-            let why = format!(
-                "another receiver already has the name @{name}: run strandcast key remove {name} first"
-            );
-            return Err(Error::Usage(why));
+            return Err(Error::Usage(format!("another receiver already has the name @{name}")));
         }
         let receiver = Receiver {
             hosts: pairing.hosts.iter().map(ToString::to_string).collect(),

@@ -1,8 +1,11 @@
 //! The data of the report of a trial.
 
+use std::time::Duration;
+
 use serde::Serialize;
 
 use crate::live::{CodingNow, WireNow};
+use crate::text::ms;
 
 /// Results of a trial. As JSON, they are the file `summary.json` of the command's demo.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -94,6 +97,14 @@ pub struct PathReport {
     pub link_delay_ms: f64,
     /// Mean share of the packets that the emulated link loses.
     pub link_loss: f64,
+}
+
+impl PathReport {
+    /// Returns the round-trip time as text. A time that was not measured, or that no clock can measure, is a hyphen.
+    pub(super) fn rtt(&self) -> String {
+        let time = self.rtt_ms.and_then(|rtt| Duration::try_from_secs_f64(rtt / 1e3).ok());
+        time.map_or_else(|| "-".to_owned(), ms)
+    }
 }
 
 /// Verdicts on a path, named as in simulation results. A verdict is needless if the link delivered one of the sender's

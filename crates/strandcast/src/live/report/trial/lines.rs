@@ -1,10 +1,8 @@
 //! A trial as lines of text.
 
-use std::time::Duration;
-
 use super::data::Summary;
 use crate::live::CodingNow;
-use crate::text::{bits_per_s, bytes, count, ms, percent, shifts};
+use crate::text::{bits_per_s, bytes, count, percent, shifts};
 
 impl Summary {
     /// Returns the results as lines of text: a line each for the messages, for the playout and for each path.
@@ -29,7 +27,7 @@ impl Summary {
         lines.extend(self.coding.as_ref().map(CodingNow::line));
         lines.extend(shifts(self.shifts, self.largest_shift_ms, self.shift_ms));
         for path in &self.paths {
-            let rtt = path.rtt_ms.map_or("-".to_owned(), |rtt| ms(Duration::from_secs_f64(rtt / 1e3)));
+            let rtt = path.rtt();
             lines.push(format!(
                 "  {:<10} {:>8} ({}), goodput {}, {} declared lost, RTT {rtt}, down {:.1} s; suspected, failed: {}",
                 path.name,

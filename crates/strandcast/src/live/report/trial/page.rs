@@ -1,12 +1,10 @@
 //! The page of a trial.
 
-use std::time::Duration;
-
 use super::data::{PathReport, Recording, Summary};
 use super::plots::plots;
 use crate::live::report::chart::escape;
 use crate::live::report::page::{events, page, tiles_of};
-use crate::text::{bits_per_s, bytes, count, ms, percent};
+use crate::text::{bits_per_s, bytes, count, percent};
 
 impl Summary {
     /// Returns the report as an HTML page with this title. The page contains everything, also the plots of `recording`.
@@ -111,7 +109,7 @@ fn path_row(i: usize, path: &PathReport) -> String {
         bits_per_s(path.goodput_bps),
         percent(path.loss),
         path.retransmissions.to_string(),
-        path.rtt_ms.map_or("-".to_owned(), |rtt| ms(Duration::from_secs_f64(rtt / 1e3))),
+        path.rtt(),
         format!("{:.1} s", path.down_s),
         path.verdicts.brief(),
     ];

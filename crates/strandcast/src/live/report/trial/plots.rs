@@ -7,6 +7,8 @@ use crate::live::report::chart::{Chart, Series};
 const WINDOW_S: f64 = 1.0;
 /// Width of a bin of send times, for which message delays are shown.
 const BIN_S: f64 = 0.25;
+/// Maximum number of bins. In a longer recording, the bins are wider.
+const MAX_BINS: f64 = 10_000.0;
 
 /// Returns all plots in reading order.
 pub(super) fn plots(summary: &Summary, recording: &Recording) -> Vec<Chart> {
@@ -145,13 +147,17 @@ fn rates(recording: &Recording) -> Vec<Series> {
     recording.names.iter().enumerate().map(one).collect()
 }
 
-/// Returns the delay of the slowest message in each bin of send times, in milliseconds.
+/// Returns the delay of the slowest message in each bin of send times, in milliseconds. Messages with values that are
+/// not finite, and messages after the last sample, are left out.
 fn slowest(recording: &Recording) -> Vec<(f64, Option<f64>)> {
+    let end_s = recording.samples.last().map_or(0.0, |sample| sample.at_s);
+    let bin_s = BIN_S.max(end_s / MAX_BINS);
+    let shown = |delay: &&(f64, f64)| end_s.is_finite() && delay.0 <= end_s && delay.1.is_finite();
     let mut bins: Vec<(f64, Option<f64>)> = Vec::new();
-    for (sent_s, took_s) in &recording.delays {
-        let bin = (sent_s.max(0.0) / BIN_S) as usize;
+    for (sent_s, took_s) in recording.delays.iter().filter(shown) {
+        let bin = (sent_s.max(0.0) / bin_s) as usize;
         while bins.len() <= bin {
-            bins.push(((bins.len() as f64 + 0.5) * BIN_S, None));
+            bins.push(((bins.len() as f64 + 0.5) * bin_s, None));
         }
         let slot = &mut bins[bin].1;
         *slot = Some(slot.unwrap_or(0.0).max(took_s * 1e3));

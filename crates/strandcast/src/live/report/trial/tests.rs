@@ -106,6 +106,26 @@ fn a_run_without_samples_still_gives_a_page() {
     assert!(page.contains("</html>") && !page.contains("NaN"));
 }
 
+/// A program that makes a report of its own may put any number into it.
+#[test]
+fn numbers_that_are_no_times_give_a_page() {
+    for value in [f64::NAN, f64::INFINITY, -1.0, 1e308, 5e-324] {
+        let mut summary = summary(2);
+        summary.paths[0].rtt_ms = Some(value);
+        let mut recording = recording(2);
+        recording.delays.extend([(value, 0.08), (1e9, 0.08), (1.0, value), (value, value)]);
+        assert!(summary.html("a trial", &recording).contains("</html>"), "{value}");
+        assert_eq!(summary.lines().len(), 4, "{value}");
+        recording.samples.last_mut().unwrap().at_s = value;
+        let page = summary.html("a trial", &recording);
+        assert!(page.len() < 10_000_000, "{value}: {} bytes", page.len());
+    }
+    let mut path = PathReport { rtt_ms: Some(-1.0), ..PathReport::default() };
+    assert_eq!(path.rtt(), "-");
+    path.rtt_ms = Some(43.0);
+    assert_eq!(path.rtt(), "43 ms");
+}
+
 /// A run with 812 repair symbols at 4.9 % of 5 %, which recovered 37 messages.
 fn coded() -> (Summary, Recording) {
     let repair = RepairCoding { code: RepairCode::Rlc, redundancy: 0.05, when: RepairWhen::Late, window: 64 };
