@@ -292,6 +292,7 @@ mod tests {
 
     #[test]
     fn errors_of_the_system_are_told_from_short_files() {
+        #[derive(Debug)]
         struct Broken;
         impl io::Read for Broken {
             fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {

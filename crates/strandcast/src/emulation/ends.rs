@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn a_thread_is_the_near_end_of_one_network() {
         Near { namespace: NamespaceId(PathBuf::new()) }.take_thread();
-        let second = Near::new(&[], 1500).expect_err("the thread is taken");
+        let second = Near::new(&[], 1500).map(drop).expect_err("the thread is taken");
         assert!(
             matches!(&second, Error::Usage(line) if line.contains("another emulated network")),
             "{second}"
