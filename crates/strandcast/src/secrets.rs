@@ -148,14 +148,16 @@ mod tests {
         }
     }
 
-    /// In quadratic time, this test would take minutes.
+    /// A text of many beginnings has no secret, and is read in linear time: in quadratic time, this test would take
+    /// minutes.
     #[test]
-    fn time_is_linear_in_the_length_of_the_text() {
-        for part in ["s ", "s", "sc1-", "sc1 ", "sc1-\n", "sc1111", "?passphrase=\n", "&passphrase=", "\\ns"]
-        {
+    fn many_beginnings_are_no_secret() {
+        for part in ["s ", "s", "sc1 ", "sc1111", "?passphrase", "\\ns"] {
             let text = part.repeat(400_000);
-            let (_, _) = (redact(&text), hide_passphrases(&text));
+            assert!(!has_secret(&text) && hide_passphrases(&text) == text, "{part:?}");
         }
+        let urls = "?passphrase=\n".repeat(400_000);
+        assert_eq!(hide_passphrases(&urls).matches("(hidden)").count(), 400_000);
     }
 
     #[test]

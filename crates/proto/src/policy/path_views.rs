@@ -1,7 +1,7 @@
 //! The ledger of bytes in flight, and the state of an association and its paths that policies see.
 
 use super::{BlockView, Blocked, PathId, PathSet, PathView, Symbol, SymbolsInFlight, View};
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 
 /// Owner of the data that a [`View`] shows. The bytes in flight change only by its methods, which `tools/check-sources`
 /// verifies.
@@ -202,6 +202,11 @@ impl PathViews {
     /// Sets the chunk that prevents new data from being sent.
     pub fn set_blocked(&mut self, blocked: Option<Blocked>) {
         self.blocked = blocked;
+    }
+
+    /// Returns the least round-trip time of all paths. Returns zero if none is measured.
+    pub fn least_rtt(&self) -> Duration {
+        self.paths.iter().filter_map(|path| path.min_rtt).min().unwrap_or_default()
     }
 
     /// See [`View::usable`].

@@ -11,9 +11,9 @@ fn quick() -> TransportConfig {
     TransportConfig { pf_max_retrans: Some(0), failed_probe_interval: Some(ms(1000)), ..config() }
 }
 
-/// A message every 10 ms for 20 s over two wires, one of which is dead (`dead`: towards the server, back) from 5 s to
-/// 12 s. Returns (last data that got through on it before, longest gap between deliveries after that, first data on
-/// it after its return).
+/// Sends a message every 10 ms for 20 s over two wires. The first wire is dead from 5 s to 12 s. `dead` says in which
+/// directions: towards the server, and back. Returns the longest gap between deliveries, and the time from the return
+/// of the wire to the next data on it.
 fn outage(dead: [bool; 2]) -> (Duration, Duration) {
     let mut w = TestPair::new(&[15, 40], quick(), 3);
     w.up();

@@ -74,7 +74,7 @@ impl Sender {
         if !cx.config.reordering {
             return;
         }
-        let least = cx.paths.views().iter().filter_map(|v| v.min_rtt).min().unwrap_or_default();
+        let least = cx.paths.seen().least_rtt();
         for a in &mut acked.paths {
             let path = a.info.path;
             let view = cx.paths.view(path.index());

@@ -291,7 +291,7 @@ impl RetransmissionQueue {
             return;
         };
         let Some(at) = timeout(first.path).filter(|at| first.at <= *at) else { return };
-        let least = r.ledger.paths().iter().filter_map(|v| v.min_rtt).min().unwrap_or_default();
+        let least = r.ledger.least_rtt();
         // Any transmission that was sent again since and could be answered by now may be the one that this answers.
         let answers = |t: &Transmission| t.at >= at && r.now - t.at >= least;
         if last.at >= at && !chunk.info.transmissions[1..].iter().any(answers) {

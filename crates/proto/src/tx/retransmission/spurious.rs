@@ -170,14 +170,13 @@ impl RetransmissionQueue {
     /// true minimum is rarely measured. The answer to a retransmission may therefore come a little before the measured
     /// minimum has passed.
     pub(super) fn note_overtaken(&mut self, r: &mut SackContext<'_>, tsn: Tsn) {
-        let least = r.ledger.paths().iter().filter_map(|v| v.min_rtt).min().unwrap_or_default();
         let Some(chunk) = self.outstanding.get_mut(tsn) else { return };
         let waits = matches!(chunk.state, ChunkState::Lost(_));
         let [before @ .., last] = &mut chunk.info.transmissions[..] else { return };
         let (arrived, proven) = match before {
             _ if waits => (last, true),
             [] => (last, true),
-            [first] if 2 * r.now.saturating_since(last.at) < least => (first, false),
+            [first] if 2 * r.now.saturating_since(last.at) < r.ledger.least_rtt() => (first, false),
             _ => return,
         };
         let declared = arrived.lost.take().filter(|j| j.by.is_some());
